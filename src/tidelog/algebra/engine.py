@@ -1,0 +1,52 @@
+"""What an engine must offer: make fact sets, and three verbs over extended rules.
+
+    derive      the heads of all matches, as a set              every algorithm
+    tally       the heads, and how many matches each has        counting
+    instances   the matches themselves                          constraints, queries, explanation
+
+An engine never learns which algorithm calls it; an algorithm never sees how an engine stores facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeVar
+
+from tidelog.algebra.extended import Extended
+from tidelog.algebra.fact_set import FactSet
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Variable
+
+F = TypeVar("F", bound=FactSet)
+
+
+@dataclass(slots=True)
+class Work:
+    """How much was done, in units that do not depend on the machine."""
+
+    derivations: int = 0
+    rounds: int = 0
+    counters: dict[str, int] = field(default_factory=dict)
+
+    def count(self, name: str, amount: int) -> None:
+        self.counters[name] = self.counters.get(name, 0) + amount
+
+
+class Engine(Protocol[F]):
+    def collect(self, facts: Iterable[Fact]) -> F:
+        """A fact set of the given facts (none for the empty set)."""
+        ...
+
+    def derive(self, rules: Sequence[Extended[F]], work: Work) -> F:
+        """The heads of every match of every rule. Adds the number of matches to `work.derivations`."""
+        ...
+
+    def tally(self, rules: Sequence[Extended[F]], work: Work) -> dict[Fact, int]:
+        """For each derived fact, how many matches (over all rules and heads) derive it."""
+        ...
+
+    def instances(self, rule: Extended[F], variables: Sequence[Variable], limit: int | None = None) -> Iterator[tuple[Term, ...]]:
+        """The distinct values of `variables` over all matches of the body, at most `limit` of them."""
+        ...

@@ -1,0 +1,145 @@
+"""Answers: rows of values, decoded only when looked at.
+
+Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, plain names and strings, and `IRI`,
+`BlankNode`, `Literal` for RDF terms (see `tidelog.model.terms`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from tidelog.dictionary import Dictionary
+from tidelog.model.terms import Value, to_value
+from tidelog.rules.printer import format_fact
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from tidelog.algebra.fact_set import FactSet
+    from tidelog.kernel.rows import Ints
+
+_BLOCK = 65_536
+_SHOWN = 20
+
+
+class Answers:
+    """The rows of a query or of one relation.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="age(ann, 42) . age(bob, 7) .")
+    >>> rows = kb.query("age(?who, ?n), ?n > 10")
+    >>> rows.names, len(rows), list(rows)
+    (('who', 'n'), 1, [('ann', 42)])
+    """
+
+    def __init__(self, names: Sequence[str], columns: Sequence[Ints], length: int, dictionary: Dictionary) -> None:
+        self.names = tuple(names)
+        self._columns = tuple(columns)
+        self._length = length
+        self._dictionary = dictionary
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        if not self._columns:
+            yield from [()] * self._length
+        for start in range(0, self._length, _BLOCK) if self._columns else ():
+            block = [self._dictionary.decode_many(c[start : start + _BLOCK]) for c in self._columns]
+            yield from zip(*(map(to_value, column) for column in block), strict=True)
+
+    def to_rows(self) -> list[tuple[Value, ...]]:
+        """All rows as a list."""
+        return list(self)
+
+    def term_columns(self) -> list[pyarrow.Array]:
+        """The columns as pyarrow arrays of canonical term texts."""
+        return [self._dictionary.decode_array(c) for c in self._columns]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow Table: columns of one Python type keep it, others become strings."""
+        import pyarrow as pa
+
+        columns = list(zip(*self, strict=True)) if self._length else [() for _ in self.names]
+        return pa.table([pa.array(_plain_column(c)) for c in columns], names=list(self.names))
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame (needs pandas)."""
+        return self.to_arrow().to_pandas()
+
+    def to_spark(self, spark: Any) -> Any:
+        """A Spark DataFrame in the given session."""
+        return spark.createDataFrame(self.to_pandas())
+
+    def __repr__(self) -> str:
+        more = f"\n… {self._length} rows in all" if self._length > _SHOWN else ""
+        rows = "\n".join("  ".join(map(str, row)) for row in islice(self, _SHOWN))
+        return f"{'  '.join(self.names)}\n{rows}{more}"
+
+
+class FactAnswers:
+    """Facts of any number of relations: rows `(predicate, argument, …)`; printed as facts.
+
+    >>> import tidelog
+    >>> change = tidelog.open().apply(add="p(a) . q(1, 2) .")
+    >>> sorted(change.added), len(change.added)
+    ([('p', 'a'), ('q', 1, 2)], 2)
+    >>> print(change.added.of("q"))
+    q(1, 2) .
+    """
+
+    def __init__(self, facts: FactSet) -> None:
+        self._facts = facts
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        for fact in self._facts:
+            yield (fact.predicate, *map(to_value, fact.args))
+
+    def of(self, predicate: str) -> FactAnswers:
+        """Only the facts of one predicate."""
+        return FactAnswers(self._facts.only(predicate))
+
+    def to_rows(self) -> list[tuple[Value, ...]]:
+        """All rows as a list."""
+        return list(self)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A pyarrow Table with the columns `predicate` and `arg1`, `arg2`, …, null where a fact has fewer."""
+        import pyarrow as pa
+
+        rows = self.to_rows()
+        width = max(map(len, rows), default=1)
+        padded = [(*row, *[None] * (width - len(row))) for row in rows]
+        columns = list(zip(*padded, strict=True)) if padded else [() for _ in range(width)]
+        names = ["predicate", *(f"arg{i}" for i in range(1, width))]
+        return pa.table([pa.array(_plain_column(c)) for c in columns], names=names)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame (needs pandas)."""
+        return self.to_arrow().to_pandas()
+
+    def to_spark(self, spark: Any) -> Any:
+        """A Spark DataFrame in the given session."""
+        return spark.createDataFrame(self.to_pandas())
+
+    def __str__(self) -> str:
+        return "\n".join(map(format_fact, self._facts))
+
+    def __repr__(self) -> str:
+        more = f"\n… {len(self)} facts in all" if len(self) > _SHOWN else ""
+        return "\n".join(format_fact(f) for f in islice(iter(self._facts), _SHOWN)) + more
+
+
+def _plain_column(column: Sequence[Value | None]) -> list[object]:
+    """Python objects that Arrow can type: unchanged if all are numbers of one kind, else text."""
+    kinds = {type(v) for v in column if v is not None}
+    if kinds <= {int} or kinds <= {float} or kinds <= {bool}:
+        return list(column)
+    return [None if v is None else str(v) for v in column]

@@ -1,0 +1,31 @@
+"""What a change did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidelog.algebra.engine import Work
+from tidelog.answers import FactAnswers
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The net effect of one atomic change.
+
+    `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together.
+    """
+
+    version: int
+    added: FactAnswers
+    removed: FactAnswers
+    algorithm: str
+    engine: str
+    reason: str
+    work: Work
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version}: +{len(self.added)} -{len(self.removed)} facts in {self.seconds:.3f} s, "
+            f"{self.algorithm} on {self.engine} ({self.reason}), {self.work.derivations} derivations"
+        )

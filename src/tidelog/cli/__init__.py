@@ -1,0 +1,84 @@
+"""The command line: `tidelog COMMAND`. Exit codes: 0, 1 for a problem in the data, 2 for wrong use."""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from typing import NoReturn
+
+from tidelog import __version__
+from tidelog.cli import bench, check, doctor, generate, run
+from tidelog.cli.command import Command
+from tidelog.errors import TidelogError
+
+COMMANDS: tuple[Command, ...] = (run.COMMAND, check.COMMAND, generate.COMMAND, doctor.COMMAND, bench.COMMAND)
+
+INTERRUPTED = 130  # what a shell reports for a process ended by control-C
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    >>> main(["doctor", "--json"]) in (0, 1)  # doctest: +ELLIPSIS
+    {...}
+    True
+    """
+    try:
+        options = _parser().parse_args(arguments)
+        return _run(options)
+    except BrokenPipeError:
+        return _pipe_closed()
+
+
+def _run(options: Namespace) -> int:
+    command: Command = options.command
+    try:
+        code = command.run(options)
+        sys.stdout.flush()
+        return code
+    except TidelogError as error:
+        return _fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _fail(_describe(error), 1)
+    except KeyboardInterrupt:
+        return _fail("interrupted", INTERRUPTED)
+
+
+def _describe(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"error: {message}", file=sys.stderr)
+    return code
+
+
+def _pipe_closed() -> int:
+    """The reader (`| head`) has gone: nobody is left to tell. Python must not try to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.format_usage()}error: {message}\n")
+
+
+def _parser() -> ArgumentParser:
+    parser = _Parser(
+        prog="tidelog",
+        description="Keep the consequences of rules over data exactly right while both change.",
+        epilog="`tidelog COMMAND --help` explains a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"tidelog {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        each = commands.add_parser(command.name, help=command.help, description=command.help)
+        each.add_argument("--json", action="store_true", help="print JSON for machines")
+        command.configure(each)
+        each.set_defaults(command=command)
+    return parser

@@ -1,0 +1,214 @@
+"""The dictionary: terms to dense ids in order of arrival, and back, for one term in microseconds and for millions at once.
+
+Texts are kept in an arena (`arena`), found through an open-addressing hash table of one 64-bit word per slot:
+
+    word = tag << 32 | id + 1      0 is an empty slot; the tag is the high half of the hash and also chooses the slot
+
+Linear probing; a slot with the right tag is believed only after the texts were compared, so collisions cost time, never
+correctness. As words tell where they want to be, a larger table is filled without looking at a text. Nothing is ever
+deleted. About 75 to 85 bytes for a term of 55 characters, everything included.
+
+Writers take a lock. Readers take none: a writer stores the text before the slot that names it, and a larger table is
+built aside and then swapped in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog.dictionary.arena import Ids, Texts
+from tidelog.dictionary.hashing import Hashes, Hashing
+from tidelog.errors import LimitError
+from tidelog.model.terms import Term
+
+MAX_TERMS = 2**31 - 1
+_LOAD = 0.65
+_GROWTH = 1.6
+_FEW = 64  # so few are placed faster one by one
+_HALF = np.uint64(32)
+_LOW = np.uint64(2**32 - 1)
+
+
+class Dictionary:
+    """Term <-> id.
+
+    >>> d = Dictionary()
+    >>> d.encode(Term("<ann>")), d.encode(Term("<bob>")), d.encode(Term("<ann>"))
+    (0, 1, 0)
+    >>> d.decode(1), d.lookup(Term("<cid>"))
+    ('<bob>', None)
+    """
+
+    def __init__(self, hashing: Hashing | None = None) -> None:
+        self._hashing = hashing or Hashing()
+        self._texts = Texts()
+        self._table = _Table(64)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, texts and index."""
+        return self._texts.nbytes + self._table.slots.nbytes
+
+    def lookup(self, term: Term) -> int | None:
+        """The id of a term, or None when it was never encoded."""
+        return self._find(term, self._hashing.one(term.encode()))
+
+    def _find(self, term: Term, hash_: int) -> int | None:
+        table = self._table
+        words, capacity = table.words, table.capacity
+        tag = hash_ >> 32
+        slot = tag * capacity >> 32
+        while word := words[slot]:
+            if word >> 32 == tag and self._texts.text((word & 0xFFFFFFFF) - 1) == term:
+                return (word & 0xFFFFFFFF) - 1
+            slot = slot + 1 if slot + 1 < capacity else 0
+        return None
+
+    def encode(self, term: Term) -> int:
+        """The id of a term; a new one if it has none."""
+        hash_ = self._hashing.one(term.encode())
+        found = self._find(term, hash_)
+        if found is not None:
+            return found
+        with self._lock:
+            found = self._find(term, hash_)
+            return self._insert(term, hash_) if found is None else found
+
+    def _insert(self, term: Term, hash_: int) -> int:
+        id_ = len(self._texts)
+        self._make_room(1)
+        self._texts = self._texts.append(term)
+        self._table.place_one(hash_ >> 32 << 32 | (id_ + 1))
+        return id_
+
+    def decode(self, id_: int) -> Term:
+        """The term of an id."""
+        if id_ < 0:
+            raise IndexError(id_)
+        return Term(self._texts.text(id_))
+
+    def encode_many(self, terms: pa.Array) -> Ids:
+        """The ids of distinct terms (UTF-8 in a binary array); new ones are numbered in the order of the array."""
+        hashes = self._hashing.many(terms)
+        with self._lock:
+            ids = self._find_many(terms, hashes)
+            missing = np.flatnonzero(ids < 0)
+            if len(missing):
+                new = terms if len(missing) == len(terms) else terms.take(pa.array(missing))
+                ids[missing] = self._insert_many(new, hashes[missing])
+            return ids
+
+    def _insert_many(self, terms: pa.Array, hashes: Hashes) -> Ids:
+        if _has_repeats(hashes) and len(distinct := pc.unique(terms)) < len(terms):
+            positions = pc.index_in(terms, distinct).to_numpy()
+            return self._insert_many(distinct, self._hashing.many(distinct))[positions]
+        ids = np.arange(len(self), len(self) + len(terms), dtype=np.int64).astype(np.int32)
+        self._make_room(len(terms))
+        self._texts = self._texts.extend(terms)
+        self._table.place((hashes >> _HALF << _HALF) | (ids.astype(np.uint64) + np.uint64(1)))
+        return ids
+
+    def lookup_many(self, terms: pa.Array) -> Ids:
+        """The ids of terms, -1 for those never encoded."""
+        return self._find_many(terms, self._hashing.many(terms))
+
+    def _find_many(self, terms: pa.Array, hashes: Hashes) -> Ids:
+        table, tags = self._table, hashes >> _HALF
+        ids = np.full(len(terms), -1, dtype=np.int32)
+        rows, slots = np.arange(len(terms)), table.first_slots(tags)
+        while len(rows):
+            words = table.slots[slots]
+            full = words != 0
+            rows, slots, words = rows[full], slots[full], words[full]
+            alike = np.flatnonzero((words >> _HALF) == tags[rows])
+            candidates = ((words[alike] & _LOW) - np.uint64(1)).astype(np.int32)
+            same = self._same(terms, rows[alike], candidates)
+            ids[rows[alike[same]]] = candidates[same]
+            unknown = ids[rows] < 0
+            rows, slots = rows[unknown], table.next_slots(slots[unknown])
+        return ids
+
+    def _same(self, terms: pa.Array, rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.bool_]:
+        """Whether the text of `terms[rows[i]]` is that of `ids[i]`."""
+        same = np.zeros(len(rows), dtype=np.bool_)
+        if not len(rows):
+            return same
+        whole = len(rows) == len(terms)
+        for at, array, positions in self._texts.spread(ids):
+            known = array.take(pa.array(positions))
+            asked = terms if whole and len(at) == len(rows) else terms.take(pa.array(rows[at]))
+            same[at] = pc.equal(known, asked.cast(known.type)).to_numpy(zero_copy_only=False)
+        return same
+
+    def decode_array(self, ids: Ids) -> pa.Array:
+        """The texts of ids, as an Arrow binary array."""
+        return self._texts.take(np.asarray(ids, dtype=np.int32))
+
+    def decode_many(self, ids: Ids | Sequence[int]) -> list[Term]:
+        """The terms of ids."""
+        array = self.decode_array(np.asarray(ids, dtype=np.int32))
+        kind = pa.large_string() if pa.types.is_large_binary(array.type) else pa.string()
+        terms: list[Term] = array.view(kind).to_pylist()
+        return terms
+
+    def _make_room(self, count: int) -> None:
+        """Before `count` terms are added: a larger table, if they would fill this one too much."""
+        needed = len(self) + count
+        if needed > MAX_TERMS:
+            raise LimitError(f"the dictionary is full: {needed:,} terms, at most {MAX_TERMS:,} are possible")
+        if needed <= self._table.capacity * _LOAD:
+            return
+        table = _Table(int(max(needed / _LOAD, self._table.capacity * _GROWTH)) + 1)
+        table.place(self._table.slots[self._table.slots != 0])
+        self._table = table
+
+
+class _Table:
+    """Slots of the hash table, as a numpy array for bulk work and as a memoryview for quick single reads."""
+
+    __slots__ = ("capacity", "slots", "words")
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity = capacity
+        self.slots: Hashes = np.zeros(capacity, dtype=np.uint64)
+        self.words = memoryview(self.slots)
+
+    def first_slots(self, tags: Hashes) -> npt.NDArray[np.int64]:
+        return ((tags * np.uint64(self.capacity)) >> _HALF).astype(np.int64)
+
+    def next_slots(self, slots: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        after = slots + 1
+        after[after == self.capacity] = 0
+        return after
+
+    def place_one(self, word: int) -> None:
+        slot = (word >> 32) * self.capacity >> 32
+        while self.words[slot]:
+            slot = slot + 1 if slot + 1 < self.capacity else 0
+        self.words[slot] = word
+
+    def place(self, words: Hashes) -> None:
+        """Put words that are not there yet into free slots. Of several that want one slot one wins; the others go on."""
+        slots = self.first_slots(words >> _HALF)
+        while len(words) > _FEW:
+            free = self.slots[slots] == 0
+            self.slots[slots[free]] = words[free]
+            unplaced = self.slots[slots] != words
+            words, slots = words[unplaced], self.next_slots(slots[unplaced])
+        for word in words.tolist():
+            self.place_one(word)
+
+
+def _has_repeats(hashes: Hashes) -> bool:
+    ordered = np.sort(hashes)
+    return bool((ordered[1:] == ordered[:-1]).any())

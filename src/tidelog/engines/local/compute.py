@@ -1,0 +1,90 @@
+"""Conditions and assignments over columns of ids: each distinct combination of inputs is evaluated once.
+
+Terms that are not literals are equal only if they are the same term, so `=` and `!=` on names and IRIs compare ids and
+never decode; everything else goes through `tidelog.rules.expressions`, as in the reference engine.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tidelog.dictionary import Dictionary
+from tidelog.kernel.bindings import Bindings, group
+from tidelog.kernel.rows import Ints, Mask
+from tidelog.model.terms import Term, is_literal
+from tidelog.rules.expressions import evaluate, holds
+from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Expression, Variable, expression_variables
+
+_UNDEFINED = -1
+
+
+class Computer:
+    """Evaluates expressions over bindings with one dictionary."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+
+    def encode(self, term: Term | Aggregate) -> int:
+        assert isinstance(term, str)
+        return self.dictionary.encode(term)
+
+    def apply(self, step: Condition | Assignment, bindings: Bindings) -> Bindings:
+        """The bindings for which a condition holds, or with the assigned variable added where it has a value."""
+        if isinstance(step, Condition):
+            return bindings.take(self._holds(step.expression, bindings))
+        column = self._evaluate(step.expression, bindings)
+        defined = column != _UNDEFINED
+        if step.variable in bindings.columns:
+            return bindings.take(defined & (column == bindings.columns[step.variable]))
+        return bindings.with_column(step.variable, column).take(defined)
+
+    def _evaluate(self, expression: Expression, bindings: Bindings) -> Ints:
+        if isinstance(expression, Variable):
+            return bindings.columns[expression]
+        variables, inverse, rows = self._inputs(expression, bindings)
+        results = [evaluate(expression, dict(zip(variables, row, strict=True))) for row in rows]
+        ids = [_UNDEFINED if r is None else self.dictionary.encode(r) for r in results]
+        return np.array(ids, dtype=np.int64)[inverse]
+
+    def _holds(self, expression: Expression, bindings: Bindings) -> Mask:
+        if isinstance(expression, Call) and expression.function in ("=", "!=") and not _computed(expression):
+            return self._same(expression, bindings)
+        return self._holds_generally(expression, bindings)
+
+    def _holds_generally(self, expression: Expression, bindings: Bindings) -> Mask:
+        variables, inverse, rows = self._inputs(expression, bindings)
+        results = [holds(expression, dict(zip(variables, row, strict=True))) for row in rows]
+        return np.array(results, dtype=np.bool_)[inverse]
+
+    def _same(self, call: Call, bindings: Bindings) -> Mask:
+        """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
+        left, right = (self._column(a, bindings) for a in call.args)
+        result = left == right if call.function == "=" else left != right
+        by_value = self._are_literals(left) & self._are_literals(right)
+        if by_value.any():
+            rest = bindings.take(by_value)
+            result[by_value] = self._holds_generally(call, rest)
+        return result
+
+    def _column(self, arg: Expression, bindings: Bindings) -> Ints:
+        if isinstance(arg, Variable):
+            return bindings.columns[arg]
+        return np.full(bindings.length, self.encode(arg), dtype=np.int64)  # type: ignore[arg-type]
+
+    def _are_literals(self, column: Ints) -> Mask:
+        inverse, first = group([column], len(column))
+        terms = self.dictionary.decode_many(column[first])
+        return np.array([is_literal(t) for t in terms], dtype=np.bool_)[inverse]
+
+    def _inputs(self, expression: Expression, bindings: Bindings) -> tuple[list[Variable], Ints, list[tuple[Term, ...]]]:
+        """The variables of an expression, the number of each row's inputs, and the distinct inputs as terms."""
+        variables = list(dict.fromkeys(expression_variables(expression)))
+        columns = [bindings.columns[v] for v in variables]
+        inverse, first = group(columns, bindings.length)
+        decoded = [self.dictionary.decode_many(c[first]) for c in columns]
+        rows = list(zip(*decoded, strict=True)) if decoded else [()] * len(first)
+        return variables, inverse, rows
+
+
+def _computed(call: Call) -> bool:
+    return any(isinstance(a, Call) for a in call.args)

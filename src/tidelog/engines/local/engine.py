@@ -1,0 +1,153 @@
+"""The three verbs on packed columns, rules side by side on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import Extended
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.compute import Computer
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.heads import Gathered, aggregate_heads
+from tidelog.engines.local.solve import Solver
+from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.budget import Budget
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Rule, Variable
+from tidelog.settings import Settings
+
+if TYPE_CHECKING:
+    from tidelog.formats.batch import Batch
+
+_WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
+
+
+class LocalEngine:
+    """Implements `tidelog.algebra.engine.Engine` in this process."""
+
+    def __init__(self, settings: Settings | None = None, dictionary: Dictionary | None = None) -> None:
+        self.settings = settings or Settings.from_environment()
+        self.dictionary = dictionary or Dictionary()
+        self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
+        self.solver = Solver(Computer(self.dictionary), self.budget)
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.settings.threads, thread_name_prefix="tidelog")
+
+    def collect(self, facts: Iterable[Fact]) -> LocalFacts:
+        by_predicate: dict[tuple[str, int], list[tuple[Term, ...]]] = {}
+        for fact in facts:
+            by_predicate.setdefault((fact.predicate, len(fact.args)), []).append(fact.args)
+        gathered = Gathered(self.dictionary, self.budget)
+        encode = self.dictionary.encode
+        for (predicate, arity), rows in by_predicate.items():
+            ids = np.array([[encode(t) for t in row] for row in rows], dtype=np.int64).reshape(len(rows), arity)
+            gathered.add_columns(predicate, list(ids.T), len(rows))
+        return gathered.facts()
+
+    def load(self, batches: Iterable[Batch]) -> LocalFacts:
+        """A fact set of parsed rows, in bulk."""
+        gathered = Gathered(self.dictionary, self.budget)
+        for batch in batches:
+            ids = self.dictionary.encode_many(batch.terms).astype(np.int64)
+            gathered.add_columns(batch.predicate, [ids[codes] for codes in batch.codes], len(batch))
+        return gathered.facts()
+
+    def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
+        gathered = Gathered(self.dictionary, self.budget)
+        for derivations, part in self._each(rules):
+            work.derivations += derivations
+            gathered.absorb(part)
+        return gathered.facts()
+
+    def _each(self, rules: Sequence[Extended[LocalFacts]]) -> Iterator[tuple[int, Gathered]]:
+        """Every rule's heads; on threads when there is enough to read."""
+        smallest = sum(min(map(len, r.sources), default=0) for r in rules)
+        if len(rules) > 1 and self.settings.threads > 1 and smallest > _WORTH_A_THREAD:
+            yield from self._pool.map(self._derive_one, rules)
+        else:
+            yield from map(self._derive_one, rules)
+
+    def _derive_one(self, extended: Extended[LocalFacts]) -> tuple[int, Gathered]:
+        gathered, rule = Gathered(self.dictionary, self.budget), extended.rule
+        counted = _Counted(self._matches(extended, _head_variables(rule)))
+        if rule.aggregate is not None:
+            aggregate_heads(rule, counted, gathered)
+        else:
+            for block in counted:
+                gathered.add_heads(rule.heads, block)
+        return counted.matches, gathered
+
+    def _matches(self, extended: Extended[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
+        steps = self.solver.steps(extended.rule.body, extended.sources)
+        return self.solver.solve(steps, wanted)
+
+    def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> dict[Fact, int]:
+        counts: dict[Fact, int] = {}
+        for extended in rules:
+            rule = extended.rule
+            variables = _head_variables(rule)
+            for block in self._matches(extended, variables):
+                work.derivations += block.matches()
+                folded = block.folded()
+                terms = {v: self.dictionary.decode_many(folded.columns[v]) for v in variables}
+                for i in range(folded.length):
+                    weight = 1 if folded.weight is None else int(folded.weight[i])
+                    for head in rule.heads:
+                        args = tuple(terms[a][i] if isinstance(a, Variable) else a for a in head.args)
+                        fact = Fact(head.predicate, args)  # type: ignore[arg-type]
+                        counts[fact] = counts.get(fact, 0) + weight
+        return counts
+
+    def instances(
+        self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None
+    ) -> Iterator[tuple[Term, ...]]:
+        columns = self.bindings(rule, variables, limit)
+        decoded = [self.dictionary.decode_many(columns.columns[v]) for v in variables]
+        return iter(zip(*decoded, strict=True) if decoded else [()] * columns.length)
+
+    def bindings(self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None) -> Bindings:
+        """The distinct values of the variables over all matches, as columns of ids."""
+        found: Bindings | None = None
+        for block in self._matches(rule, variables):
+            distinct = replace(block.only(variables), weight=None).folded()
+            distinct = replace(distinct, weight=None)
+            found = distinct if found is None else _append(found, distinct)
+            if limit is not None and found.length >= limit:
+                return found.take(np.arange(limit, dtype=np.int64))
+        return found or Bindings({v: np.empty(0, dtype=np.int64) for v in variables}, 0)
+
+
+class _Counted:
+    """Passes blocks on and counts the matches they stand for."""
+
+    def __init__(self, blocks: Iterator[Bindings]) -> None:
+        self.blocks = blocks
+        self.matches = 0
+
+    def __iter__(self) -> Iterator[Bindings]:
+        for block in self.blocks:
+            self.matches += block.matches()
+            yield block
+
+
+def _append(one: Bindings, other: Bindings) -> Bindings:
+    columns = {v: np.concatenate([c, other.columns[v]]) for v, c in one.columns.items()}
+    return replace(Bindings(columns, one.length + other.length).folded(), weight=None)
+
+
+def _head_variables(rule: Rule) -> list[Variable]:
+    """The variables the heads need, those inside an aggregate included."""
+    wanted = [v for head in rule.heads for v in head.variables()]
+    if rule.aggregate is not None:
+        wanted += rule.aggregate.args
+    return list(dict.fromkeys(wanted))

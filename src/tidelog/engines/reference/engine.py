@@ -1,0 +1,149 @@
+"""The three verbs by nested loops over Python sets.
+
+A match is a binding of every variable of the body's atoms and assignments. Body literals are taken in order, except
+that one whose variables are not bound yet waits; so the answer does not depend on how a rule is written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import Extended
+from tidelog.engines.reference.fact_set import ReferenceFacts
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.expressions import aggregate, evaluate, holds
+from tidelog.rules.syntax import (
+    Aggregate,
+    Assignment,
+    Atom,
+    Condition,
+    Literal,
+    Negation,
+    Rule,
+    Variable,
+    expression_variables,
+)
+
+Binding = dict[Variable, Term]
+
+
+class ReferenceEngine:
+    """The algebra over `ReferenceFacts`."""
+
+    def collect(self, facts: Iterable[Fact]) -> ReferenceFacts:
+        return ReferenceFacts(facts)
+
+    def derive(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceFacts:
+        return ReferenceFacts(self.tally(rules, work))
+
+    def tally(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> dict[Fact, int]:
+        """An aggregate rule derives each group's fact once, however many matches the group has."""
+        counts: Counter[Fact] = Counter()
+        for extended in rules:
+            found = matches(extended)
+            work.derivations += len(found)
+            counts.update(conclusions(extended.rule, found))
+        return dict(counts)
+
+    def instances(
+        self, rule: Extended[ReferenceFacts], variables: Sequence[Variable], limit: int | None = None
+    ) -> Iterator[tuple[Term, ...]]:
+        rows = dict.fromkeys(tuple(binding[v] for v in variables) for binding in matches(rule))
+        return islice(rows, limit)
+
+
+def matches(extended: Extended[ReferenceFacts]) -> list[Binding]:
+    """Every substitution that satisfies the body, each once: it fixes the fact that each atom matches."""
+    waiting = _with_sources(extended)
+    binders = _binders(extended.rule)
+    bound: set[Variable] = set()
+    bindings: list[Binding] = [{}]
+    while waiting:
+        position = next(i for i, (literal, _) in enumerate(waiting) if _needs(literal, binders) <= bound)
+        literal, source = waiting.pop(position)
+        bindings = [longer for binding in bindings for longer in _extensions(literal, source, binding)]
+        bound |= _binds(literal)
+    return bindings
+
+
+def conclusions(rule: Rule, found: Sequence[Binding]) -> Iterator[Fact]:
+    """The head facts of the matches, one per match and head, or one per group of an aggregate rule."""
+    if rule.aggregate is None:
+        return (Fact(head.predicate, _ground(head, binding)) for binding in found for head in rule.heads)
+    return _grouped(rule, rule.aggregate, found)
+
+
+def _grouped(rule: Rule, over: Aggregate, found: Sequence[Binding]) -> Iterator[Fact]:
+    (head,) = rule.heads
+    groups: dict[tuple[Term, ...], set[tuple[Term, ...]]] = {}
+    for binding in found:
+        row = tuple(binding[v] for v in over.args)
+        groups.setdefault(_ground(head, binding), set()).add(row)
+    at = head.args.index(over)
+    for key, rows in groups.items():
+        value = aggregate(over.function, sorted(rows))
+        if value is not None:
+            yield Fact(head.predicate, (*key[:at], value, *key[at:]))
+
+
+def _ground(head: Atom, binding: Binding) -> tuple[Term, ...]:
+    """The arguments of a head under a binding, without its aggregate."""
+    return tuple(binding[a] if isinstance(a, Variable) else a for a in head.args if not isinstance(a, Aggregate))
+
+
+def _with_sources(extended: Extended[ReferenceFacts]) -> list[tuple[Literal, ReferenceFacts]]:
+    sources = iter(extended.sources)
+    nowhere = ReferenceFacts()
+    return [(b, next(sources) if isinstance(b, Atom | Negation) else nowhere) for b in extended.rule.body]
+
+
+def _binds(literal: Literal) -> set[Variable]:
+    if isinstance(literal, Assignment):
+        return {literal.variable}
+    return set(literal.variables()) if isinstance(literal, Atom) else set()
+
+
+def _binders(rule: Rule) -> set[Variable]:
+    """The variables that some atom or assignment binds; others in a negated atom mean "there is none"."""
+    return {variable for literal in rule.body for variable in _binds(literal)}
+
+
+def _needs(literal: Literal, binders: set[Variable]) -> set[Variable]:
+    """The variables that must be bound before this literal is looked at."""
+    if isinstance(literal, Atom):
+        return set()
+    if isinstance(literal, Negation):
+        return set(literal.atom.variables()) & binders
+    return set(expression_variables(literal.expression))
+
+
+def _extensions(literal: Literal, source: ReferenceFacts, binding: Binding) -> Iterable[Binding]:
+    """The binding as this literal extends it: not at all, or in one or more ways."""
+    if isinstance(literal, Atom):
+        return _matching(literal, source, binding)
+    if isinstance(literal, Assignment):
+        value = evaluate(literal.expression, binding)
+        return [] if value is None else _unify((literal.variable,), (value,), binding)
+    if isinstance(literal, Condition):
+        return [binding] if holds(literal.expression, binding) else []
+    return [] if next(_matching(literal.atom, source, binding), None) is not None else [binding]
+
+
+def _matching(atom: Atom, source: ReferenceFacts, binding: Binding) -> Iterator[Binding]:
+    for fact in source.of(atom.predicate):
+        yield from _unify(atom.args, fact.args, binding)
+
+
+def _unify(
+    pattern: Sequence[Variable | Term | Aggregate], terms: Sequence[Term], binding: Binding
+) -> list[Binding]:
+    """The binding extended so that the pattern equals the terms, or nothing."""
+    longer = dict(binding)
+    for place, term in zip(pattern, terms, strict=True):
+        if term != (longer.setdefault(place, term) if isinstance(place, Variable) else place):
+            return []
+    return [longer]

@@ -1,0 +1,227 @@
+"""N-Triples and N-Quads in bulk: whole chunks at once, one hash of each term, checks on distinct terms only.
+
+A plain line is `s p o .` with single spaces. In a chunk the spaces and line ends are found by numpy, and one Arrow array
+is laid over the very bytes of the chunk,
+
+    s | " " | p | " " | o | " .\\n" | s | ...         every second element is null
+
+so that a single `dictionary_encode` numbers the terms. The distinct terms are then checked by regular expression. Any
+line that is not plain, or has a term that is not, is left to `line_parser`, which follows the grammar and gives errors
+with line and column. So a line is accepted here only if the grammar accepts it too, with the same terms.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog.formats.batch import Batch, Codes, batch_of_terms, compact_batch
+from tidelog.formats.line_parser import LineError, parse_line
+from tidelog.formats.source import opened, whole_lines
+from tidelog.formats.term_text import canonical, canonical_terms
+from tidelog.model.terms import Term, is_blank
+
+Places = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+THREADS = 2
+_NEWLINE, _RETURN, _SPACE, _DOT, _LESS, _GREATER, _UNDERSCORE, _QUOTE = b'\n\r .<>_"'
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What to read: lines of quads or of triples, and which columns to give (0 s, 1 p, 2 o, 3 graph)."""
+
+    predicate: str
+    quads: bool
+    columns: tuple[int, ...]
+    scope: str
+    default_graph: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What became of a chunk: its rows up to the first error, how many lines it has, and that error."""
+
+    batches: list[Batch]
+    lines: int
+    error: tuple[int, LineError] | None = None
+
+
+def read_lines(path: Path, dialect: Dialect) -> Iterator[Batch]:
+    """The rows of an N-Triples or N-Quads file, in the order of its chunks."""
+    with opened(path) as stream:
+        line = 0
+        for parsed in _in_parallel(whole_lines(stream, str(path)), dialect):
+            if parsed.error:
+                at, error = parsed.error
+                raise error.located(str(path), line + at + 1)
+            yield from parsed.batches
+            line += parsed.lines
+
+
+def _in_parallel(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[Parsed]:
+    """Every chunk parsed, results in order, a few chunks in flight."""
+    first = next(chunks, None)
+    second = next(chunks, None)
+    if first is None or second is None:
+        if first is not None:
+            yield parse_chunk(first, dialect)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        waiting: deque[Future[Parsed]] = deque(pool.submit(parse_chunk, chunk, dialect) for chunk in (first, second))
+        for chunk in chunks:
+            waiting.append(pool.submit(parse_chunk, chunk, dialect))
+            if len(waiting) > THREADS:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def parse_chunk(chunk: bytes, dialect: Dialect) -> Parsed:
+    """The rows of some whole lines."""
+    if not chunk.endswith(b"\n"):
+        chunk += b"\n"
+    lines = _Lines(chunk)
+    accepted = np.zeros(len(lines), dtype=np.bool_)
+    batches = []
+    for group, bounds in lines.plain(dialect.quads):
+        good, batch = _encode(chunk, bounds, dialect)
+        accepted[group[good]] = True
+        if len(batch):
+            batches.append(batch)
+    rows: list[tuple[Term, ...]] = []
+    for line in np.flatnonzero(~accepted).tolist():
+        try:
+            terms = parse_line(lines.raw(line), dialect.quads)
+        except LineError as error:
+            return Parsed(batches, len(lines), (line, error))
+        if terms is not None:
+            rows.append(tuple(_chosen(terms, dialect)))
+    if rows:
+        batches.append(batch_of_terms(dialect.predicate, rows))
+    return Parsed(batches, len(lines))
+
+
+class _Lines:
+    """The lines of a chunk and where their spaces are."""
+
+    def __init__(self, chunk: bytes) -> None:
+        self.chunk = chunk
+        self.data = np.frombuffer(chunk, dtype=np.uint8)
+        self.ends: Places = np.flatnonzero(self.data == _NEWLINE)
+        self.starts: Places = np.empty_like(self.ends)
+        self.starts[0], self.starts[1:] = 0, self.ends[:-1] + 1
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def raw(self, line: int) -> bytes:
+        return self.chunk[self.starts[line] : self.ends[line]]
+
+    def plain(self, quads: bool) -> Iterator[tuple[Places, list[Places]]]:
+        """Groups of lines that look plain, and for each the start and end of every term, one after the other."""
+        data, spaces = self.data, np.flatnonzero(self.data == _SPACE)
+        spaces = np.concatenate([spaces, np.full(2, len(data))])
+        at = np.searchsorted(spaces, self.starts)
+        first, second = spaces[at], spaces[at + 1]
+        dot = self.ends - 1
+        dot = dot - (data[dot] == _RETURN)
+        stop = dot - (data[dot - 1] == _SPACE)
+        plain = (first > self.starts) & (second > first + 1) & (stop > second + 1) & (data[dot] == _DOT)
+        lines = np.flatnonzero(plain)
+        bounds = [b[lines] for b in (self.starts, first, first + 1, second, second + 1, stop)]
+        if not quads:
+            yield lines, bounds
+            return
+        last = spaces[np.searchsorted(spaces, bounds[-1]) - 1]
+        graph = (last > bounds[4]) & self._looks_like_graph(last + 1, bounds[-1] - 1)
+        yield lines[~graph], [b[~graph] for b in bounds]
+        yield lines[graph], [b[graph] for b in (*bounds[:5], last, last + 1, bounds[-1])]
+
+    def _looks_like_graph(self, first: Places, last: Places) -> Mask:
+        opening, closing = self.data[first], self.data[last]
+        return ((opening == _LESS) & (closing == _GREATER)) | (opening == _UNDERSCORE)
+
+
+def _encode(chunk: bytes, bounds: list[Places], dialect: Dialect) -> tuple[Mask, Batch]:
+    """Number the terms between the bounds. Gives which rows are good, and those rows."""
+    codes, texts = _number(chunk, bounds)
+    terms, valid = _check(texts)
+    kinds = _first_bytes(terms)
+    good = valid[codes[0]] & valid[codes[1]] & valid[codes[2]] & (kinds[codes[0]] != _QUOTE) & (kinds[codes[1]] == _LESS)
+    if len(codes) == 4:
+        good &= valid[codes[3]] & (kinds[codes[3]] != _QUOTE)
+    if (kinds == _UNDERSCORE).any():
+        terms = pc.replace_substring_regex(terms, "^_:", f"_:u{dialect.scope}_")
+    return good, _batch(terms.cast(pa.binary()), codes, good, dialect)
+
+
+def _batch(terms: pa.Array, codes: list[Codes], good: Mask, dialect: Dialect) -> Batch:
+    """The good rows, with the columns that are asked for."""
+    if len(codes) == 3 and len(dialect.columns) == 3 and good.all():
+        return Batch(dialect.predicate, terms, tuple(np.ascontiguousarray(c) for c in codes))
+    if len(codes) == 3:
+        codes.append(np.full(len(good), len(terms), dtype=np.int32))
+        terms = pa.concat_arrays([terms, pa.array([dialect.default_graph.encode()], terms.type)])
+    return compact_batch(dialect.predicate, terms, [codes[c][good] for c in dialect.columns])
+
+
+def _number(chunk: bytes, bounds: list[Places]) -> tuple[list[Codes], pa.Array]:
+    """One code per row and term, and the distinct texts, by one dictionary encoding over the bytes of the chunk."""
+    width, rows = len(bounds), len(bounds[0])
+    offsets = np.empty(width * rows + 1, dtype=np.int32)
+    for i, bound in enumerate(bounds):
+        offsets[i : width * rows : width] = bound
+    offsets[-1] = offsets[-2] if rows else 0
+    used = np.full(width * rows // 8 + 1, 0b01010101, dtype=np.uint8)  # the elements between terms are null
+    array = pa.Array.from_buffers(pa.binary(), width * rows, [pa.py_buffer(used), pa.py_buffer(offsets), pa.py_buffer(chunk)])
+    encoded = array.dictionary_encode()
+    indices = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: width * rows].reshape(rows, width)
+    return [indices[:, i] for i in range(0, width, 2)], encoded.dictionary
+
+
+def _check(texts: pa.Array) -> tuple[pa.Array, Mask]:
+    """Distinct texts as canonical terms (strings), and which of them are terms at all."""
+    try:
+        strings = texts.cast(pa.string())
+    except pa.ArrowInvalid:  # not UTF-8 somewhere
+        return _check_one_by_one(texts.to_pylist())
+    plain = canonical_terms(strings).to_numpy(zero_copy_only=False)
+    if plain.all():
+        return strings, plain
+    odd = np.flatnonzero(~plain)
+    terms = [canonical(t) for t in strings.take(pa.array(odd)).to_pylist()]
+    replaced = pc.replace_with_mask(strings, pa.array(~plain), pa.array([t or "" for t in terms], pa.string()))
+    valid = plain.copy()
+    valid[odd] = [t is not None for t in terms]
+    return replaced, valid
+
+
+def _check_one_by_one(texts: list[bytes]) -> tuple[pa.Array, Mask]:
+    terms = [canonical(text.decode(errors="replace")) for text in texts]
+    valid = [t is not None and "\ufffd" not in t for t in terms]
+    return pa.array([t or "" for t in terms], pa.string()), np.array(valid, dtype=np.bool_)
+
+
+def _first_bytes(strings: pa.Array) -> npt.NDArray[np.uint8]:
+    if not strings.nbytes or strings.buffers()[2] is None:
+        return np.zeros(len(strings), dtype=np.uint8)
+    offsets = np.frombuffer(strings.buffers()[1], dtype=np.int32)[strings.offset : strings.offset + len(strings)]
+    data = np.frombuffer(strings.buffers()[2], dtype=np.uint8)
+    return data[np.minimum(offsets, max(len(data) - 1, 0))]
+
+
+def _chosen(terms: tuple[Term, ...], dialect: Dialect) -> Iterator[Term]:
+    """The columns asked for, blank nodes made those of this file."""
+    full = terms if len(terms) == 4 else (*terms, dialect.default_graph)
+    for term in (full[c] for c in dialect.columns):
+        yield Term(f"_:u{dialect.scope}_{term[2:]}") if is_blank(term) else term

@@ -1,0 +1,146 @@
+"""What a user may hand in as facts or rules, turned into parsed batches and rules.
+
+    text                      parent(ann, bob) .  or rules
+    a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports)
+    rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow table
+    an rdflib Graph           its triples
+    rules                     text, a path, a Rule, or a list of these
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidelog import formats
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.batch import Batch
+from tidelog.model.facts import Fact
+from tidelog.rules.parser import parse_facts, parse_program, parse_rules
+from tidelog.rules.syntax import Program, Rule
+
+PROGRAM_SUFFIXES = (".rls", ".dl")
+
+
+@dataclass
+class Input:
+    """Facts (some parsed, some still to be read) and rules."""
+
+    facts: list[Fact] = field(default_factory=list)
+    batches: list[Iterable[Batch]] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+    def add_program(self, program: Program, folder: Path) -> None:
+        """A program's facts, rules and imports; paths are relative to its folder."""
+        self.facts += program.facts
+        self.rules += program.rules
+        self.prefixes |= program.prefixes
+        self.batches += [formats.read_import(i, folder) for i in program.imports]
+
+    def add_path(self, path: Path) -> None:
+        if path.suffix in PROGRAM_SUFFIXES:
+            self.add_program(parse_program(read_text(path), str(path)), path.parent)
+        else:
+            self.batches.append(formats.read(path))
+
+
+def read_text(path: Path) -> str:
+    """A program's text; a missing or undecodable file is an `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+
+
+def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
+    """Files named directly or by a glob; a pattern that matches nothing is an error."""
+    for pattern in patterns:
+        path = Path(pattern)
+        if path.exists() or not glob.has_magic(str(pattern)):
+            yield path
+            continue
+        matches = sorted(glob.glob(str(pattern), recursive=True))
+        if not matches:
+            raise InputError(f"{pattern}: no file matches this pattern")
+        yield from map(Path, matches)
+
+
+def read_files(patterns: Iterable[str | Path]) -> Input:
+    """Data files and programs."""
+    result = Input()
+    for path in expand_paths(patterns):
+        result.add_path(path)
+    return result
+
+
+def read_facts(source: object) -> Input:
+    """Facts in any of the forms above; rules are refused."""
+    result = Input()
+    if source is None:
+        return result
+    if isinstance(source, str | Path):
+        _add_text_or_path(result, source)
+    elif isinstance(source, Mapping):
+        result.batches += [[_batch(str(name), rows)] for name, rows in source.items()]
+    elif isinstance(source, Fact):
+        result.facts.append(source)
+    elif hasattr(source, "triples") and hasattr(source, "namespaces"):
+        result.batches.append([formats.from_rdflib(source)])
+    elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
+        result.facts += source
+    else:
+        raise UsageError(
+            f"cannot read facts from {type(source).__name__}; give text, a path, an rdflib Graph, "
+            'or a dict such as {"parent": [("ann", "bob")]}'
+        )
+    return result
+
+
+def _add_text_or_path(result: Input, source: str | Path) -> None:
+    if isinstance(source, Path) or _looks_like_path(source):
+        result.add_path(Path(source))
+        if result.rules:
+            raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")
+    else:
+        result.facts += parse_facts(source)
+
+
+def _looks_like_path(text: str) -> bool:
+    """Facts end with a dot and a path with a suffix, so only a text without spaces that names a kind of file is a path."""
+    return not any(c.isspace() or c in "([\"'" for c in text) and (
+        text.endswith(PROGRAM_SUFFIXES) or formats.format_of(text) is not None
+    )
+
+
+def _batch(name: str, rows: object) -> Batch:
+    """Rows of one relation."""
+    kind = type(rows).__module__.partition(".")[0]
+    if kind == "pandas":
+        return formats.from_pandas(name, rows)
+    if kind == "pyarrow":
+        return formats.from_arrow(name, rows)
+    if kind == "pyspark":
+        return formats.from_arrow(name, rows.toArrow())  # type: ignore[attr-defined]
+    if isinstance(rows, Iterable) and not isinstance(rows, str):
+        return formats.from_rows(name, rows)
+    raise UsageError(f"the rows of {name} must be an iterable of tuples, a DataFrame or an Arrow table, not {type(rows).__name__}")
+
+
+def read_rules(source: object) -> list[Rule]:
+    """Rules as text, a path, `Rule` objects, or a list of these."""
+    if source is None:
+        return []
+    if isinstance(source, Rule):
+        return [source]
+    if isinstance(source, Path) or (isinstance(source, str) and _looks_like_path(source)):
+        return parse_rules(read_text(Path(source)), str(source))
+    if isinstance(source, str):
+        return parse_rules(source)
+    if isinstance(source, Iterable):
+        return [rule for part in source for rule in read_rules(part)]
+    raise UsageError(f"cannot read rules from {type(source).__name__}; give text, a path or Rule objects")

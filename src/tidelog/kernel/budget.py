@@ -1,0 +1,45 @@
+"""The memory budget: every large allocation is counted before it is made.
+
+On sorted columns the exact size of a join is known before it is carried out. What fits a block is done at once, what
+does not is done in blocks, and what cannot fit at all is refused with the numbers, before the system kills the process.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from tidelog.errors import LimitError
+
+_SMALL = 8 << 20  # not worth asking the system
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """At most `limit` bytes in the process; joins in blocks of at most `block` bytes."""
+
+    limit: int
+    block: int
+
+    def block_rows(self, columns: int) -> int:
+        return max(1024, self.block // (8 * max(1, columns)))
+
+    def claim(self, nbytes: int, purpose: str) -> None:
+        """Refuse an allocation that would take the process past the limit."""
+        if nbytes < _SMALL:
+            return
+        used = resident_bytes()
+        if used + nbytes > self.limit:
+            raise LimitError(
+                f"{purpose} needs {nbytes / 1e9:.2f} GB more than the {used / 1e9:.2f} GB in use; the memory budget is "
+                f"{self.limit / 1e9:.2f} GB. Nothing was changed. Raise it with TIDELOG_MEMORY=16GB, or make the rules more selective."
+            )
+
+
+def resident_bytes() -> int:
+    """The memory this process holds now (0 where the system does not say)."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0

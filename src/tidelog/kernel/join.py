@@ -1,0 +1,158 @@
+"""Matching one atom: extend bindings by the rows of a table, in O(bindings log rows), in blocks that fit the budget.
+
+An argument of the atom is a term id (a constant) or a variable; a variable that the bindings already have is bound.
+The bound columns select a range in the table's matching order; two searches give the exact number of matches of every
+binding before anything is allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.budget import Budget
+from tidelog.kernel.rows import Ints, Mask, expand
+from tidelog.kernel.run import Order, Run, order_for
+from tidelog.kernel.table import Table
+
+Argument = Hashable  # a term id (int) or a variable
+
+
+@dataclass(frozen=True, slots=True)
+class _Reach:
+    """For one run: where the matches of each binding lie."""
+
+    run: Run
+    low: Ints
+    counts: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """The matches of an atom for given bindings, counted but not yet carried out."""
+
+    bindings: Bindings
+    table: Table
+    args: Sequence[Argument]
+    order: Order
+    reaches: tuple[_Reach, ...]
+
+    @property
+    def total(self) -> int:
+        """How many rows carrying it out will look at (tombstones and repeated variables may remove some)."""
+        return sum(int(r.counts.sum()) for r in self.reaches)
+
+    def bindings_with_match(self, budget: Budget) -> Mask:
+        """Which bindings have a match at all."""
+        found = np.zeros(self.bindings.length, dtype=np.bool_)
+        if self.table.dead is None and not _repeats(self._free_args()):
+            for reach in self.reaches:
+                found |= reach.counts > 0
+            return found
+        for which, _ in self._live(budget):
+            found[which] = True
+        return found
+
+    def carry_out(self, needed: Collection[Hashable], budget: Budget) -> Iterator[Bindings]:
+        """The extended bindings, with only the needed variables, in blocks."""
+        free = {a: p for p, a in enumerate(self.args) if p in self._free()}
+        for which, columns in self._live(budget):
+            kept = self.bindings.take(which, needed)
+            fresh = {a: columns[p] for a, p in free.items() if a in needed}
+            yield Bindings({**kept.columns, **fresh}, len(which), kept.weight)
+
+    def _free(self) -> tuple[int, ...]:
+        """The columns that are not bound."""
+        return tuple(p for p, a in enumerate(self.args) if not _is_bound(a, self.bindings))
+
+    def _free_args(self) -> list[Argument]:
+        return [self.args[p] for p in self._free()]
+
+    def _live(self, budget: Budget) -> Iterator[tuple[Ints, dict[int, Ints]]]:
+        """(binding, free columns) of every match, after tombstones and repeated variables."""
+        for which, columns in self._blocks(budget.block_rows(len(self.args) + len(self.bindings.columns) + 2)):
+            mask = self._repeated(columns)
+            if self.table.dead is not None:
+                full = [columns[p] if p in columns else self._bound_column(p, which) for p in range(len(self.args))]
+                alive = ~self.table.dead.contains(full, len(which))
+                mask = alive if mask is None else mask & alive
+            if mask is not None and not mask.all():
+                which, columns = which[mask], {p: c[mask] for p, c in columns.items()}
+            yield which, columns
+
+    def _bound_column(self, position: int, which: Ints) -> Ints | int:
+        arg = self.args[position]
+        return arg if isinstance(arg, int) else self.bindings.columns[arg][which]
+
+    def _repeated(self, columns: dict[int, Ints]) -> Mask | None:
+        """Where a variable that occurs twice among the free columns has one value."""
+        mask: Mask | None = None
+        first: dict[Argument, int] = {}
+        for position in columns:
+            before = first.setdefault(self.args[position], position)
+            if before != position:
+                equal = columns[before] == columns[position]
+                mask = equal if mask is None else mask & equal
+        return mask
+
+    def _blocks(self, size: int) -> Iterator[tuple[Ints, dict[int, Ints]]]:
+        if self.total <= size:
+            parts = [self._gather(r, r.low, r.counts, 0) for r in self.reaches if r.counts.any()]
+            yield from [_concatenate(parts)] if parts else []
+            return
+        for reach in self.reaches:
+            ends = np.cumsum(reach.counts)
+            for start in range(0, int(ends[-1]), size):
+                yield self._gather_between(reach, ends, start, min(start + size, int(ends[-1])))
+
+    def _gather_between(self, reach: _Reach, ends: Ints, start: int, stop: int) -> tuple[Ints, dict[int, Ints]]:
+        """Matches number `start` to `stop` of a run; the first and last binding may be cut."""
+        first, last = np.searchsorted(ends, start, "right"), np.searchsorted(ends, stop, "left")
+        low, counts = reach.low[first : last + 1].copy(), reach.counts[first : last + 1].copy()
+        skipped = start - int(ends[first] - reach.counts[first])
+        counts[-1] -= int(ends[last]) - stop
+        low[0] += skipped
+        counts[0] -= skipped
+        return self._gather(reach, low, counts, int(first))
+
+    def _gather(self, reach: _Reach, low: Ints, counts: Ints, offset: int) -> tuple[Ints, dict[int, Ints]]:
+        rows, total = reach.run.in_order(self.order), int(counts.sum())
+        if len(low) == 1:
+            which = np.full(total, offset, dtype=np.int64)
+            rows = rows[:, low[0] : low[0] + total]
+        else:
+            which, positions = expand(low, counts, total)
+            which += offset
+            rows = rows[:, positions]
+        free = self._free()
+        return which, {p: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
+
+
+def probe(bindings: Bindings, table: Table, args: Sequence[Argument]) -> Probe:
+    """Find the matches of an atom: count them for each binding, allocate nothing that grows with them."""
+    bound = [p for p, a in enumerate(args) if _is_bound(a, bindings)]
+    order = order_for(len(args), frozenset(bound))
+    prefix = [a if isinstance(a := args[p], int) else bindings.columns[a] for p in order[: len(bound)]]
+    reaches = []
+    for run in table.runs:
+        low, high = run.ranges(order, prefix, bindings.length)
+        reaches.append(_Reach(run, low, high - low))
+    return Probe(bindings, table, args, order, tuple(reaches))
+
+
+def _is_bound(arg: Argument, bindings: Bindings) -> bool:
+    return isinstance(arg, int) or arg in bindings.columns
+
+
+def _repeats(args: Sequence[Argument]) -> bool:
+    return len(set(args)) < len(args)
+
+
+def _concatenate(parts: list[tuple[Ints, dict[int, Ints]]]) -> tuple[Ints, dict[int, Ints]]:
+    if len(parts) == 1:
+        return parts[0]
+    columns = {p: np.concatenate([c[p] for _, c in parts]) for p in parts[0][1]}
+    return np.concatenate([w for w, _ in parts]), columns

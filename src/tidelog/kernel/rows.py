@@ -1,0 +1,151 @@
+"""Rows packed into 64-bit words, and the few array operations everything else is made of.
+
+A row of term ids is packed into one int64 word when its columns fit (`s << 32 | o` for two columns of up to 31 bits,
+three columns of 21 bits), so that sorting and searching a relation is sorting and searching one integer array. Wider
+rows take several words. Packed rows are arrays of shape (words, n), ordered by the first word, then the second, ….
+
+numpy's own `unique` is many times slower than sorting and dropping equal neighbours, and `searchsorted` is ten times
+faster when the keys it looks for are sorted; both matter here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+WIDE = 31  # bits of a term id at most; two of them fill a word
+_SORTED_PROBE = 512  # from this many keys on, sorting them before a search pays
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows of some arity are packed: which word and which shift each column has."""
+
+    arity: int
+    bits: int
+
+    @cached_property
+    def places(self) -> tuple[tuple[int, int], ...]:
+        """(word, shift) of each column; the leftmost column is the most significant."""
+        per_word = 2 if self.bits == WIDE else 63 // self.bits
+        stride = 32 if self.bits == WIDE else self.bits
+        places = []
+        for column in range(self.arity):
+            word, index = divmod(column, per_word)
+            width = min(per_word, self.arity - word * per_word)
+            places.append((word, stride * (width - 1 - index)))
+        return tuple(places)
+
+    @cached_property
+    def words(self) -> int:
+        return self.places[-1][0] + 1 if self.places else 1
+
+    @property
+    def mask(self) -> int:
+        return (1 << self.bits) - 1
+
+    def pack(self, columns: Sequence[Ints | int], length: int, fill: int = 0) -> Ints:
+        """Pack leading columns (arrays or constants); columns that are missing at the end are `fill`."""
+        rows = np.zeros((self.words, length), dtype=np.int64)
+        for place, (word, shift) in enumerate(self.places):
+            value = columns[place] if place < len(columns) else fill
+            if isinstance(value, int):
+                rows[word] |= value << shift
+            else:
+                rows[word] |= value.astype(np.int64, copy=False) << shift
+        return rows
+
+    def unpack(self, rows: Ints, column: int) -> Ints:
+        word, shift = self.places[column]
+        return (rows[word] >> shift) & self.mask
+
+
+@lru_cache(maxsize=256)
+def layout_for(arity: int, ids: int) -> Layout:
+    """The tightest layout for ids below `ids`: three and four columns fit one word while the dictionary is small."""
+    if arity == 3 and ids <= 1 << 21:
+        return Layout(3, 21)
+    if arity == 4 and ids <= 1 << 15:
+        return Layout(4, 15)
+    return Layout(arity, WIDE)
+
+
+def sort(rows: Ints) -> Ints:
+    if rows.shape[0] == 1:
+        return np.sort(rows)
+    return rows[:, np.lexsort(rows[::-1])]
+
+
+def distinct(rows: Ints) -> Ints:
+    """Sorted, each row once."""
+    return drop_equal_neighbours(sort(rows))
+
+
+def drop_equal_neighbours(rows: Ints) -> Ints:
+    if rows.shape[1] < 2:
+        return rows
+    keep = np.empty(rows.shape[1], dtype=np.bool_)
+    keep[0] = True
+    np.not_equal(rows[0, 1:], rows[0, :-1], out=keep[1:])
+    for word in rows[1:]:
+        keep[1:] |= word[1:] != word[:-1]
+    return rows if keep.all() else rows[:, keep]
+
+
+def search(rows: Ints, keys: Ints, side: str) -> Ints:
+    """Where each key would go among the sorted rows: before ("left") or after ("right") equal ones."""
+    if rows.shape[0] == 1:
+        return _search_word(rows[0], keys[0], side)
+    low = _search_word(rows[0], keys[0], "left")
+    high = _search_word(rows[0], keys[0], "right")
+    for word, key in zip(rows[1:-1], keys[1:-1], strict=True):
+        low, high = _bisect(word, key, low, high, "left"), _bisect(word, key, low, high, "right")
+    return _bisect(rows[-1], keys[-1], low, high, side)
+
+
+def _search_word(word: Ints, keys: Ints, side: str) -> Ints:
+    if len(keys) < _SORTED_PROBE or (keys[1:] >= keys[:-1]).all():
+        return np.searchsorted(word, keys, side)  # type: ignore[call-overload, no-any-return]
+    order = np.argsort(keys)
+    found = np.empty(len(keys), dtype=np.int64)
+    found[order] = np.searchsorted(word, keys[order], side)  # type: ignore[call-overload]
+    return found
+
+
+def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: str) -> Ints:
+    """Binary search of each key within its own range [low, high) of the word, all ranges at once."""
+    low, high = low.copy(), high.copy()
+    while (open_ := low < high).any():
+        middle = (low + high) >> 1
+        value = word[np.minimum(middle, len(word) - 1)]
+        right = (value < keys if side == "left" else value <= keys) & open_
+        low = np.where(right, middle + 1, low)
+        high = np.where(open_ & ~right, middle, high)
+    return low
+
+
+def contains(rows: Ints, keys: Ints) -> Mask:
+    """Which of the keys are among the sorted rows."""
+    n = rows.shape[1]
+    if n == 0:
+        return np.zeros(keys.shape[1], dtype=np.bool_)
+    at = np.minimum(search(rows, keys, "left"), n - 1)
+    found = rows[0, at] == keys[0]
+    for word, key in zip(rows[1:], keys[1:], strict=True):
+        found &= word[at] == key
+    return found  # type: ignore[no-any-return]
+
+
+def expand(low: Ints, counts: Ints, total: int) -> tuple[Ints, Ints]:
+    """For ranges starting at `low` with `counts` elements: (which range, which position), one row per element."""
+    which = np.repeat(np.arange(len(low), dtype=np.int64), counts)
+    ends = np.cumsum(counts)
+    positions = np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)
+    return which, positions

@@ -1,0 +1,123 @@
+"""A run: an immutable sorted set of rows, with the other column orders made when first asked for.
+
+An *order* is a permutation of the columns: rows sorted by (column 1, column 0) answer "which rows have this in column 1"
+by one range. Every order of a run holds the same rows; orders are cached and never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+
+from tidelog.kernel import rows as packed
+from tidelog.kernel.rows import Ints, Layout, Mask
+
+Order = tuple[int, ...]
+
+
+def order_for(arity: int, bound: frozenset[int]) -> Order:
+    """The order whose first columns are the bound ones. Rotations are preferred: three of them serve all of arity 3."""
+    for start in range(arity):
+        rotation = tuple((start + i) % arity for i in range(arity))
+        if bound == frozenset(rotation[: len(bound)]):
+            return rotation
+    return (*sorted(bound), *(c for c in range(arity) if c not in bound))
+
+
+class Run:
+    """Sorted rows, each once."""
+
+    __slots__ = ("_lock", "_orders", "layout", "natural")
+
+    def __init__(self, layout: Layout, rows: Ints) -> None:
+        """`rows` are sorted and distinct, in natural column order."""
+        self.layout = layout
+        self.natural: Order = tuple(range(layout.arity))
+        self._orders: dict[Order, Ints] = {self.natural: rows}
+        self._lock = Lock()
+
+    @classmethod
+    def of(cls, layout: Layout, columns: Sequence[Ints | int], length: int) -> Run:
+        return cls(layout, packed.distinct(layout.pack(columns, length)))
+
+    def __len__(self) -> int:
+        return self.rows.shape[1]
+
+    @property
+    def rows(self) -> Ints:
+        return self._orders[self.natural]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(rows.nbytes for rows in self._orders.values())
+
+    def in_order(self, order: Order) -> Ints:
+        rows = self._orders.get(order)
+        if rows is None:
+            with self._lock:
+                rows = self._orders.get(order)
+                if rows is None:
+                    rows = packed.sort(self.layout.pack([self.column(c) for c in order], len(self)))
+                    self._orders[order] = rows
+        return rows
+
+    def column(self, column: int) -> Ints:
+        return self.layout.unpack(self.rows, column)
+
+    def with_layout(self, layout: Layout) -> Run:
+        """The same rows packed differently."""
+        if layout == self.layout:
+            return self
+        return Run(layout, layout.pack([self.column(c) for c in self.natural], len(self)))
+
+    def ranges(self, order: Order, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
+        """For each of `length` prefixes (arrays or constants), the range [low, high) of rows that start with it."""
+        rows = self.in_order(order)
+        if not prefix:
+            return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
+        absent = self._absent(prefix, length)
+        low = packed.search(rows, self.layout.pack(prefix, length), "left")
+        high = packed.search(rows, self.layout.pack(prefix, length, self.layout.mask), "right")
+        if absent is not None:
+            high = np.where(absent, low, high)
+        return low, high
+
+    def _absent(self, prefix: Sequence[Ints | int], length: int) -> Mask | None:
+        """Which prefixes hold an id too large for this layout, and so cannot be here."""
+        if self.layout.bits == packed.WIDE:
+            return None
+        absent = np.zeros(length, dtype=np.bool_)
+        for value in prefix:
+            absent |= value > self.layout.mask
+        return absent if absent.any() else None
+
+    def contains(self, columns: Sequence[Ints | int], length: int) -> Mask:
+        """Which of the given full rows are here."""
+        found = packed.contains(self.rows, self.layout.pack(columns, length))
+        absent = self._absent(columns, length)
+        return found if absent is None else found & ~absent
+
+    def contains_run(self, other: Run) -> Mask:
+        """Which rows of the other run are here."""
+        if other.layout == self.layout:
+            return packed.contains(self.rows, other.rows)
+        return self.contains([other.column(c) for c in other.natural], len(other))
+
+    def keep(self, mask: Mask) -> Run:
+        """The rows where the mask is true."""
+        return self if mask.all() else Run(self.layout, self.rows[:, mask])
+
+
+def merge(runs: Sequence[Run]) -> Run:
+    """One run of disjoint runs, with every order that all of them already have."""
+    if len(runs) == 1:
+        return runs[0]
+    layout = max((r.layout for r in runs), key=lambda layout: layout.bits)
+    same = [r.with_layout(layout) for r in runs]
+    merged = Run(layout, packed.sort(np.concatenate([r.rows for r in same], axis=1)))
+    shared = set.intersection(*(set(r._orders) for r in same)) - {merged.natural}
+    for order in shared:
+        merged._orders[order] = packed.sort(np.concatenate([r._orders[order] for r in same], axis=1))
+    return merged

@@ -1,0 +1,117 @@
+"""A table: the rows of one relation, as a few sorted runs and the rows that were removed from them.
+
+    live rows  =  (run 0 + run 1 + …)  -  dead        runs are disjoint, dead is a table, a subset of their union
+
+Tables are immutable. `plus` adds a run and `minus` adds tombstones, so a small change to a large table copies nothing
+large; runs are merged when the last is no longer much smaller than the one before it, and tombstones are carried out
+when they are an eighth of the rows, so that a lookup never meets more than a logarithmic number of runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from tidelog.kernel.rows import Ints, Mask
+from tidelog.kernel.run import Run, merge
+
+
+class Table:
+    """Immutable rows of one relation."""
+
+    def __init__(self, runs: tuple[Run, ...], dead: Table | None = None) -> None:
+        assert runs, "a relation without rows has no table"
+        self.runs = runs
+        self.dead = dead
+
+    @cached_property
+    def size(self) -> int:
+        return sum(map(len, self.runs)) - (len(self.dead) if self.dead else 0)
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def arity(self) -> int:
+        return self.runs[0].layout.arity
+
+    @property
+    def nbytes(self) -> int:
+        return sum(r.nbytes for r in self.runs) + (self.dead.nbytes if self.dead else 0)
+
+    def contains(self, columns: Sequence[Ints | int], length: int) -> Mask:
+        """Which of the given full rows are live."""
+        found = np.zeros(length, dtype=np.bool_)
+        for run in self.runs:
+            found |= run.contains(columns, length)
+        if self.dead is not None and found.any():
+            found &= ~self.dead.contains(columns, length)
+        return found
+
+    def contains_run(self, run: Run) -> Mask:
+        """Which rows of the run are live here."""
+        found = np.zeros(len(run), dtype=np.bool_)
+        for mine in self.runs:
+            found |= mine.contains_run(run)
+        if self.dead is not None and found.any():
+            found &= ~self.dead.contains_run(run)
+        return found
+
+    @cached_property
+    def flat(self) -> Run:
+        """All live rows as one run (made once; the table itself when it is one run already)."""
+        run = merge(self.runs)
+        return run if self.dead is None else run.keep(~self.dead.contains_run(run))
+
+    def plus(self, other: Table) -> Table:
+        """This table and the other one's rows."""
+        if len(other) > len(self):
+            return other.plus(self)
+        added = other.flat
+        added = added.keep(~self.contains_run(added))
+        return self._plus_new(added) if len(added) else self
+
+    def _plus_new(self, added: Run) -> Table:
+        """Add rows that are not live here; those that are only dead come back to life."""
+        dead, runs = self.dead, self.runs
+        if dead is not None:
+            revived = dead.contains_run(added)
+            if revived.any():
+                dead = dead.minus(Table((added.keep(revived),)))
+                added = added.keep(~revived)
+        return Table(_settle((*runs, added)) if len(added) else runs, dead)
+
+    def minus(self, other: Table) -> Table | None:
+        """This table without the other one's rows; None when nothing is left."""
+        if len(other) * 8 > len(self):
+            mine = self.flat
+            left = mine.keep(~other.contains_run(mine))
+            return self if len(left) == len(self) else Table((left,)) if len(left) else None
+        gone = other.flat
+        gone = gone.keep(self.contains_run(gone))
+        return self._bury(gone) if len(gone) else self
+
+    def _bury(self, gone: Run) -> Table:
+        dead = Table((gone,)) if self.dead is None else self.dead.plus(Table((gone,)))
+        buried = Table(self.runs, dead)
+        return Table((buried.flat,)) if len(dead) * 8 > len(self) else buried
+
+    def common(self, other: Table) -> Table | None:
+        """The rows in both."""
+        if len(other) < len(self):
+            return other.common(self)
+        mine = self.flat
+        both = mine.keep(other.contains_run(mine))
+        return self if len(both) == len(self) else Table((both,)) if len(both) else None
+
+
+def _settle(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+    """Merge from the end while a run is less than twice as long as what follows it."""
+    start = len(runs) - 1
+    tail = len(runs[start])
+    while start > 0 and len(runs[start - 1]) < 2 * tail:
+        start -= 1
+        tail += len(runs[start])
+    return (*runs[:start], merge(runs[start:]))

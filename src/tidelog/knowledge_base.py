@@ -1,0 +1,281 @@
+"""The one object users hold: facts, rules, and all that follows from them. It delegates; it decides nothing.
+
+A change reads its input, checks the rules, closes the facts under them, checks the constraints, and only then replaces
+the state, so a change that fails anywhere has changed nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import numpy as np
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import over
+from tidelog.algorithms.outcome import Outcome
+from tidelog.algorithms.rematerialise import rematerialise
+from tidelog.algorithms.semi_naive import insert
+from tidelog.answers import Answers, FactAnswers
+from tidelog.change import Change
+from tidelog.choose import choose
+from tidelog.constraints import check_constraints
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.errors import UsageError
+from tidelog.inputs import Input, read_facts, read_files, read_rules
+from tidelog.kernel.rows import Ints
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.parser import parse_query
+from tidelog.rules.safety import check_arity, check_rules
+from tidelog.rules.strata import stratify
+from tidelog.rules.syntax import Atom, Rule
+from tidelog.settings import Settings
+
+Kind = Literal["all", "explicit", "derived"]
+
+
+@dataclass(frozen=True)
+class State:
+    """One version: explicit facts E, materialised facts I, and the rules between them."""
+
+    E: LocalFacts
+    I: LocalFacts
+    rules: tuple[Rule, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+
+
+class KnowledgeBase:
+    """Facts and rules, and every consequence, kept exactly right while both change.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> change = kb.apply(
+    ...     add="parent(ann, bob) . parent(bob, cid) .",
+    ...     add_rules="ancestor(?x, ?y) :- parent(?x, ?y) . ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .",
+    ... )
+    >>> sorted(kb.query("ancestor(ann, ?who)"))
+    [('bob',), ('cid',)]
+    """
+
+    def __init__(self, settings: Settings | None = None, *, allow_cartesian: bool = False) -> None:
+        self._engine = LocalEngine(settings)
+        nothing = self._engine.collect(())
+        self._state = State(nothing, nothing)
+        self._allow_cartesian = allow_cartesian
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release threads. The object must not be used afterwards."""
+        self._engine.close()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in the order they were added; `str(rule)` is its text."""
+        return self._state.rules
+
+    @property
+    def version(self) -> int:
+        """0 when new; each change that is committed adds one."""
+        return self._state.version
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """Prefixes declared by the programs that were loaded; queries may use them."""
+        return self._state.prefixes
+
+    def load(self, *files: str | Path, engine: str = "auto") -> Change:
+        """Load data files and programs (with their imports), all or nothing.
+
+        >>> import tidelog, pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
+        >>> _ = path.write_text("parent(ann, bob) . child(?y, ?x) :- parent(?x, ?y) .")
+        >>> kb = tidelog.open()
+        >>> len(kb.load(path).added)
+        2
+        """
+        return self._commit(read_files(files), Input(), (), "auto", engine)
+
+    def apply(
+        self,
+        add: object = None,
+        remove: object = None,
+        add_rules: object = None,
+        remove_rules: object = None,
+        algorithm: str = "auto",
+        engine: str = "auto",
+    ) -> Change:
+        """Add and remove facts and rules in one atomic step; a fact both removed and added stays.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> kb.apply(add={"edge": [("a", "b"), ("b", "c")]}).version
+        1
+        >>> change = kb.apply(remove="edge(a, b) .", add_rules="reach(?x, ?y) :- edge(?x, ?y) .")
+        >>> sorted(change.added), sorted(change.removed)
+        ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
+        """
+        state, change = self._attempt(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)
+        self._state = state
+        return change
+
+    def preview(
+        self,
+        add: object = None,
+        remove: object = None,
+        add_rules: object = None,
+        remove_rules: object = None,
+        algorithm: str = "auto",
+        engine: str = "auto",
+    ) -> Change:
+        """What `apply` would do; nothing is committed.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> len(kb.preview(add="p(a) .").added), kb.version
+        (1, 0)
+        """
+        return self._attempt(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)[1]
+
+    def query(self, text: str) -> Answers:
+        """All distinct values of the query's variables, in order of their first appearance.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="age(ann, 42) . age(bob, 7) .")
+        >>> list(kb.query("age(?x, ?n), ?n < 18"))
+        [('bob', 7)]
+        """
+        state = self._state
+        body, variables = parse_query(text, state.prefixes)
+        rule = Rule((Atom("", variables),), tuple(body), cartesian=True)
+        check_rules([rule], _arities(state), allow_cartesian=True)
+        found = self._engine.bindings(over(rule, state.I), variables)
+        columns = [found.columns[v] for v in variables]
+        return Answers([v.name for v in variables], columns, found.length, self._engine.dictionary)
+
+    def facts(self, predicate: str, kind: Kind = "all") -> Answers:
+        """The facts of one predicate: all, only the explicit ones, or only those that are derived and not explicit.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) . q(a) . q(b) .", add_rules="q(?x) :- p(?x) . q(c) :- p(?x) .")
+        >>> sorted(kb.facts("q")), sorted(kb.facts("q", kind="derived"))
+        ([('a',), ('b',), ('c',)], [('c',)])
+        """
+        facts = self._of_kind(kind)
+        name = self._expand(predicate)
+        tables = list(facts.columns(name))
+        arity = len(tables[0]) if tables else _arities(self._state).get(name, 0)
+        empty: list[Ints] = [np.empty(0, dtype=np.int64)]
+        columns = [np.concatenate([t[i] for t in tables] or empty) for i in range(arity)]
+        length = facts.predicates().get(name, 0)
+        return Answers(_column_names(name, arity), columns, length, self._engine.dictionary)
+
+    def all_facts(self, kind: Kind = "all") -> FactAnswers:
+        """The facts of every predicate, as rows `(predicate, argument, …)`.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+        >>> sorted(kb.all_facts("derived"))
+        [('q', 'a')]
+        """
+        return FactAnswers(self._of_kind(kind))
+
+    def _of_kind(self, kind: Kind) -> LocalFacts:
+        if kind not in ("all", "explicit", "derived"):
+            raise UsageError(f'kind is {kind!r}; expected "all", "explicit" or "derived"')
+        state = self._state
+        return state.I if kind == "all" else state.E if kind == "explicit" else state.I - state.E
+
+    def _expand(self, predicate: str) -> str:
+        prefix, colon, local = predicate.partition(":")
+        known = self._state.prefixes.get(prefix)
+        return known + local if colon and known is not None else predicate.removeprefix("<").removesuffix(">")
+
+    def _read(
+        self, add: object, remove: object, add_rules: object, remove_rules: object
+    ) -> tuple[Input, Input, tuple[Rule, ...]]:
+        plus = read_facts(add)
+        plus.rules += read_rules(add_rules)
+        return plus, read_facts(remove), tuple(read_rules(remove_rules))
+
+    def _commit(self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str) -> Change:
+        self._state, change = self._attempt(plus, minus, without, algorithm, engine)
+        return change
+
+    def _attempt(
+        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str
+    ) -> tuple[State, Change]:
+        """The state after a change and its description; nothing is kept if it raises."""
+        if engine not in ("auto", "local"):
+            raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
+        start, before = time.perf_counter(), self._state
+        rules, fresh = _change_rules(before.rules, plus.rules, without)
+        arities = check_rules(rules, allow_cartesian=self._allow_cartesian)
+        added, removed = self._facts(plus), self._facts(minus)
+        check_arity(_some_facts(before.E, added), arities)
+        E = (before.E - removed) | added
+        removes = len(removed & before.E) > 0 or bool(without)
+        changed = {*added.predicates(), *(h.predicate for r in fresh for h in r.heads)}
+        choice = choose(algorithm, rules, changed, removes)
+        work = Work()
+        outcome = self._run(choice.algorithm, before, rules, fresh, E, work)
+        after = replace(
+            before, E=E, I=outcome.I, rules=rules, version=before.version + 1, prefixes={**before.prefixes, **plus.prefixes}
+        )
+        check_constraints(self._engine, rules, outcome.I)
+        seconds = time.perf_counter() - start
+        gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)
+        return after, Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
+
+    def _run(
+        self, algorithm: str, before: State, rules: Sequence[Rule], fresh: Sequence[Rule], E: LocalFacts, work: Work
+    ) -> Outcome[LocalFacts]:
+        strata = stratify(rules)
+        if algorithm == "rematerialise" or not before.I:
+            return rematerialise(self._engine, strata, E, before.I, work)
+        heads = self._engine.derive([over(r, before.I) for r in fresh if r.heads], work)
+        I, added = insert(self._engine, strata, before.I, (E | heads) - before.I, work)
+        return Outcome(I, added, self._engine.collect(()))
+
+    def _facts(self, source: Input) -> LocalFacts:
+        facts = self._engine.collect(source.facts)
+        return facts | self._engine.load(b for batches in source.batches for b in batches)
+
+
+def open() -> KnowledgeBase:
+    """A new knowledge base in memory.
+
+    >>> import tidelog
+    >>> with tidelog.open() as kb:
+    ...     _ = kb.apply(add="p(a) .")
+    """
+    return KnowledgeBase()
+
+
+def _change_rules(
+    rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules after a change and those that are new. A rule is the same whatever its variables are called."""
+    kept = {r.key: r for r in rules}
+    for rule in remove:
+        if kept.pop(rule.key, None) is None:
+            raise UsageError(f"cannot remove a rule that is not there: {rule}")
+    fresh = {r.key: r for r in add if r.key not in kept}
+    return (*kept.values(), *fresh.values()), tuple(fresh.values())
+
+
+def _column_names(predicate: str, arity: int) -> list[str]:
+    return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]

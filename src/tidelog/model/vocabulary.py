@@ -1,0 +1,13 @@
+"""Names the code must know: XSD datatypes, RDF, RDFS and OWL, as IRIs without brackets."""
+
+from __future__ import annotations
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+
+RDF_TYPE = f"<{RDF}type>"
+
+# The relation that holds RDF data.
+TRIPLE = "triple"

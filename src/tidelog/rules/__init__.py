@@ -1,0 +1,1 @@
+"""Rules as data: syntax, text in and out, and the checks a program must pass before it runs."""

@@ -1,0 +1,112 @@
+"""Aggregates over the distinct tuples of one group. The result never depends on the order of the tuples.
+
+Integers are added exactly and doubles with one final rounding (`math.fsum`), so any order gives the same bits.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+
+from tidelog.model.terms import Term, integer, is_blank, is_iri
+from tidelog.rules.values import Number, Single, moment, number, number_term, single, tagged, truth
+
+Rows = Collection[tuple[Term, ...]]
+
+
+def _numbers(rows: Rows) -> list[Number]:
+    """The numbers among the first components; what is not a number does not count, as in Nemo."""
+    return [value for row in rows if (value := number(row[0])) is not None]
+
+
+def exact_sum(values: Sequence[Number]) -> float | None:
+    """The sum, rounded once at the end; None if it is not finite."""
+    whole = sum(v for v in values if isinstance(v, int))
+    real = [float(v) for v in values if not isinstance(v, int)]
+    try:
+        return math.fsum([*_halves(whole), *real])
+    except OverflowError:  # of an intermediate sum, perhaps: that depends on the order, the exact sum does not
+        return _exact_fraction(whole, real)
+    except ValueError:
+        return None
+
+
+def _halves(whole: int) -> tuple[float, float]:
+    """An integer of up to 106 bits as two doubles that add up to it."""
+    high = float(whole)
+    return high, float(whole - int(high))
+
+
+def _exact_fraction(whole: int, real: Sequence[float]) -> float | None:
+    try:
+        return float(sum(map(Fraction, real), Fraction(whole)))
+    except (OverflowError, ValueError):
+        return None
+
+
+def _sum(rows: Rows) -> Term | None:
+    values = _numbers(rows)
+    if all(isinstance(v, int) for v in values):
+        return number_term(sum(int(v) for v in values)) if values else None
+    total = exact_sum(values)
+    if total is not None and all(isinstance(v, Single) for v in values):
+        return number_term(single(total))
+    return number_term(total)
+
+
+def _average(rows: Rows) -> Term | None:
+    """A double."""
+    values = _numbers(rows)
+    if not values:
+        return None
+    if all(isinstance(v, int) for v in values):
+        return number_term(sum(int(v) for v in values) / len(values))
+    total = exact_sum(values)
+    return None if total is None else number_term(total / len(values))
+
+
+def _count(rows: Rows) -> Term | None:
+    return integer(len(rows))
+
+
+def _smallest(rows: Rows) -> Term | None:
+    return min((row[0] for row in rows), key=rank, default=None)
+
+
+def _largest(rows: Rows) -> Term | None:
+    return max((row[0] for row in rows), key=rank, default=None)
+
+
+def rank(term: Term) -> tuple[object, ...]:
+    """A total order of all terms: blank nodes, IRIs, literals without order, booleans, moments, strings, numbers.
+
+    Within a kind by value; equal values by type (integer before double), then by text, so that the least is unique.
+    """
+    if (value := number(term)) is not None:
+        exact: Number | Fraction = Fraction(value) if isinstance(value, Decimal) else value
+        return 6, exact, isinstance(value, float) + isinstance(value, Single), term
+    if found := tagged(term):
+        return 5, found
+    if point := moment(term):
+        return 4, point, term
+    if (flag := truth(term)) is not None:
+        return 3, flag, term
+    return 0 if is_blank(term) else 1 if is_iri(term) else 2, term
+
+
+AGGREGATES = MappingProxyType[str, Callable[[Rows], Term | None]](
+    {"count": _count, "sum": _sum, "min": _smallest, "max": _largest, "avg": _average}
+)
+
+
+def aggregate(function: str, rows: Collection[tuple[Term, ...]]) -> Term | None:
+    """The aggregate over the distinct tuples of one group, or None where it has no value.
+
+    >>> from tidelog.model.terms import integer
+    >>> aggregate("sum", [(integer(2), "<a>"), (integer(2), "<b>")])
+    '"4"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    """
+    return AGGREGATES[function](set(rows))

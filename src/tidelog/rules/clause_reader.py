@@ -1,0 +1,238 @@
+"""Facts, rules, constraints and queries: atoms, literals, attributes, aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import RDF_TYPE, TRIPLE
+from tidelog.rules.expressions import AGGREGATES, evaluate
+from tidelog.rules.operators import COMPARISONS, CONDITIONS, PRECEDENCE
+from tidelog.rules.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
+from tidelog.rules.scope import Scope
+from tidelog.rules.syntax import Call, Condition, Expression, Literal, Rule, Variable, expression_variables
+from tidelog.rules.term_reader import TermReader
+from tidelog.rules.tokens import Source, Token
+
+_MAX_LITERALS = 1_000
+_PREDICATES = ("name", "iri", "prefixed")
+_CLOSING = {"(": ")", "[": "]"}
+_TRUTHS = CONDITIONS | COMPARISONS
+
+RawArgument = Expression | RawAggregate
+
+
+@dataclass
+class Attributes:
+    """What stands in `#[…]` before a rule."""
+
+    name: str | None = None
+    bound: int | None = None
+    cartesian: bool = False
+
+
+class ClauseReader(TermReader):
+    """Reads one clause. Wildcards and computed arguments get variables whose names the clause does not use."""
+
+    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
+        super().__init__(source, tokens, scope)
+        self.fresh: Iterator[Variable] = fresh_variables(t.text[1:] for t in tokens if t.kind == "variable")
+
+    def clause(self) -> Rule | Fact:
+        """A rule, a constraint or a fact, up to and including its dot."""
+        start = self.token
+        attributes = self._attributes()
+        heads = [] if self.token.kind == ":-" else self._heads()
+        if self.accept(":-"):
+            return self._rule(heads, attributes, start)
+        if len(heads) > 1:
+            raise self.unexpected("`:-` after several heads")
+        self.expect(".", "`:-`, `,` or `.`")
+        if start.kind == "#[":
+            raise self.error("attributes stand before rules, not before facts", start)
+        return self._fact(heads[0], start)
+
+    def _rule(self, heads: list[RawAtom], attributes: Attributes, start: Token) -> Rule:
+        body = self.body()
+        self.expect(".", "`,` or `.`")
+        new_heads, new_body = normalise(heads, body, self.fresh)
+        return Rule(
+            new_heads,
+            new_body,
+            attributes.bound,
+            attributes.cartesian,
+            attributes.name,
+            self.source.location(start.start),
+        )
+
+    def query(self) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
+        """A body with or without a final dot, and its named variables in order."""
+        body = self.body()
+        self.accept(".")
+        self.expect("end", "`,` or the end of the query")
+        names = dict.fromkeys(t.text[1:] for t in self.tokens if t.kind == "variable")
+        return normalise([], body, self.fresh)[1], tuple(Variable(n) for n in names if not n.startswith("_"))
+
+    def _fact(self, atom: RawAtom, start: Token) -> Fact:
+        return Fact(atom.predicate, tuple(self._ground(arg, start) for arg in atom.args))
+
+    def _ground(self, arg: RawArgument, start: Token) -> Term:
+        if isinstance(arg, RawAggregate):
+            raise self.error("a fact cannot hold an aggregate; is the body `:- …` missing?", start)
+        return self.evaluated(arg, {}, start, "a fact cannot hold variables; is the body `:- …` missing?")
+
+    def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: Token, unbound: str) -> Term:
+        """The value of an expression that is known now."""
+        free = next((v for v in expression_variables(expression) if v not in binding), None)
+        if free is not None:
+            raise self.error(f"{unbound} (found {free})", start)
+        value = evaluate(expression, binding)
+        if value is None:
+            raise self.error("this cannot be computed: wrong types, or division by zero", start)
+        return value
+
+    def _attributes(self) -> Attributes:
+        attributes = Attributes()
+        while self.accept("#["):
+            self._attribute(attributes)
+            while self.accept(","):
+                self._attribute(attributes)
+            self.expect("]", "`]`")
+        return attributes
+
+    def _attribute(self, attributes: Attributes) -> None:
+        token = self.expect("name", "an attribute")
+        values = self._attribute_values()
+        match token.text, values:
+            case "name", [str() as text] if terms.is_literal(text):
+                attributes.name = terms.plain(text)
+            case "bound", [str() as text] if isinstance(number := terms.to_value(text), int) and number > 0:
+                attributes.bound = number
+            case "cartesian", []:
+                attributes.cartesian = True
+            case "display", [_]:  # Nemo's hint for its own messages
+                pass
+            case _:
+                raise self.error('expected name("…"), bound(1000) or cartesian', token)
+
+    def _attribute_values(self) -> list[Expression]:
+        return self._arguments() if self.token.kind == "(" else []
+
+    def _heads(self) -> list[RawAtom]:
+        heads = [self._head()]
+        while self.accept(","):
+            heads.append(self._head())
+        return heads
+
+    def _head(self) -> RawAtom:
+        if self.token.kind not in (*_PREDICATES, "["):
+            raise self.unexpected("a rule, a fact or a directive" if self.index == 0 else "an atom")
+        if self.token.kind == "name" and self.token.text.upper() in CONDITIONS:
+            name = self.token.text
+            raise self.error(f"`{name}` is a built-in condition and cannot be a predicate; rename it or write <{name}>")
+        return self._atom(self._head_argument)
+
+    def _head_argument(self) -> RawArgument:
+        if self.token.kind == "aggregate":
+            return self._aggregate()
+        return self.expression()
+
+    def _aggregate(self) -> RawAggregate:
+        token = self.advance()
+        function = token.text[1:].lower()
+        if function not in AGGREGATES:
+            raise self.error(f"unknown aggregate `{token.text}`; there are #{', #'.join(AGGREGATES)}", token)
+        args = tuple(self._arguments())
+        if not args:
+            raise self.error(f"`{token.text}` needs at least one argument", token)
+        if self.token.kind in PRECEDENCE:
+            raise self.error("an aggregate cannot be part of an expression; compute with its value in another rule")
+        return RawAggregate(function, args)
+
+    def body(self) -> list[RawLiteral]:
+        body = [self._literal()]
+        while self.accept(","):
+            if self.token.kind == ".":  # Nemo allows a trailing comma
+                break
+            body.append(self._literal())
+            if len(body) > _MAX_LITERALS:
+                raise self.error(f"a body of more than {_MAX_LITERALS} literals; split the rule")
+        return body
+
+    def _literal(self) -> RawLiteral:
+        if self.accept("~"):
+            return RawNegation(self._body_atom())
+        if self.token.kind == "[" or (self.token.kind in _PREDICATES and self._starts_atom()):
+            return self._body_atom()
+        return self._condition()
+
+    def _starts_atom(self) -> bool:
+        """Whether the name ahead is a predicate, not a function or a constant to compare."""
+        if self.ahead().kind != "(" or self.token.kind != "name":
+            return self.ahead().kind in _CLOSING
+        return self.token.text.upper() not in CONDITIONS and self._after_parenthesis().kind not in PRECEDENCE
+
+    def _after_parenthesis(self) -> Token:
+        depth = 0
+        for i in range(self.index + 1, len(self.tokens)):
+            depth += {"(": 1, ")": -1}.get(self.tokens[i].kind, 0)
+            if depth == 0:
+                return self.tokens[min(i + 1, len(self.tokens) - 1)]
+        return self.tokens[-1]
+
+    def _body_atom(self) -> RawAtom:
+        token = self.token
+        if token.kind == "name" and token.text.upper() in CONDITIONS:
+            raise self.error(f"a condition is negated with NOT({token.text}(…)); `~` stands before atoms")
+        if token.kind not in (*_PREDICATES, "["):
+            raise self.unexpected("an atom")
+        return self._atom(self._body_argument)
+
+    def _body_argument(self) -> Expression:
+        if self.token.text == "_" and self.token.kind == "name" and self.ahead().kind in (",", ")", "]"):
+            self.advance()
+            return next(self.fresh)
+        return self.expression()
+
+    def _condition(self) -> Condition:
+        start = self.token
+        condition = self.comparison()
+        if not isinstance(condition, Call) or condition.function not in _TRUTHS:
+            raise self.error(f"expected an atom or a comparison such as `?x > 3`, found {start} alone", start)
+        return Condition(condition)
+
+    def _atom(self, argument: Callable[[], RawArgument]) -> RawAtom:
+        """`p(…)`, a triple `[s, p, o]`, or its short forms `C[s]` and `p[s, o]`."""
+        if self.token.kind == "[":
+            return RawAtom(TRIPLE, self._triple(argument))
+        predicate = self.iri()
+        if self.token.kind not in _CLOSING:
+            raise self.unexpected(f"`(` after the predicate `{predicate}`")
+        if self.token.kind == "[":
+            return RawAtom(TRIPLE, self._short_triple(terms.iri(predicate), argument))
+        return RawAtom(predicate, self._bracketed(argument))
+
+    def _bracketed(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        closing = _CLOSING[self.advance().kind]
+        args = [argument()]
+        while self.accept(","):
+            args.append(argument())
+        self.expect(closing, f"`,` or `{closing}`")
+        return tuple(args)
+
+    def _triple(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        start = self.token
+        args = self._bracketed(argument)
+        if len(args) != 3:
+            raise self.error(f"a triple has 3 places, not {len(args)}: [subject, predicate, object]", start)
+        return args
+
+    def _short_triple(self, name: Term, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        start = self.token
+        args = self._bracketed(argument)
+        if len(args) > 2:
+            raise self.error(f"`[…]` after a name holds 1 or 2 terms, not {len(args)}; use `(…)` for a relation", start)
+        return (args[0], Term(RDF_TYPE), name) if len(args) == 1 else (args[0], name, args[1])

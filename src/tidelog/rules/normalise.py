@@ -1,0 +1,137 @@
+"""From what a rule says to what engines run: everything computed becomes an assignment on a variable of its own.
+
+    p(?x + 1) :- q(?x), ~r(?x * 2)     p(?_2) :- q(?x), ?_1 = ?x * 2, ~r(?_1), ?_2 = ?x + 1
+
+`?v = expression` binds `?v` when no atom does and nothing has bound it before; otherwise it is a condition. An invented
+variable (its name starts with `_`) is always assigned, even if an atom holds it: then the values must be the same term.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import (
+    Aggregate,
+    Assignment,
+    Atom,
+    Call,
+    Condition,
+    Expression,
+    Literal,
+    Negation,
+    Variable,
+    expression_variables,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RawAggregate:
+    function: str
+    args: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawAtom:
+    """An atom as written: its arguments may be computed."""
+
+    predicate: str
+    args: tuple[Expression | RawAggregate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RawNegation:
+    atom: RawAtom
+
+
+RawLiteral = RawAtom | RawNegation | Condition
+
+
+def fresh_variables(used: Iterable[str]) -> Iterator[Variable]:
+    """`?_1`, `?_2` … without those used already."""
+    taken = set(used)
+    return (Variable(f"_{n}") for n in count(1) if f"_{n}" not in taken)
+
+
+def normalise(
+    heads: Sequence[RawAtom], body: Sequence[RawLiteral], fresh: Iterator[Variable]
+) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
+    spelled_out: list[Literal] = []
+    for literal in body:
+        spelled_out += _spell_out_literal(literal, fresh)
+    new_heads = []
+    for head in heads:
+        atom, assignments = _spell_out(head, fresh)
+        new_heads.append(atom)
+        spelled_out += assignments
+    return tuple(new_heads), tuple(_assign(spelled_out))
+
+
+def _spell_out_literal(literal: RawLiteral, fresh: Iterator[Variable]) -> list[Literal]:
+    if isinstance(literal, Condition):
+        return [literal]
+    raw = literal.atom if isinstance(literal, RawNegation) else literal
+    atom, assignments = _spell_out(raw, fresh)
+    return [*assignments, Negation(atom) if isinstance(literal, RawNegation) else atom]
+
+
+def _spell_out(raw: RawAtom, fresh: Iterator[Variable]) -> tuple[Atom, list[Assignment]]:
+    """The atom with its computed arguments replaced by variables, and the assignments of those."""
+    assignments: list[Assignment] = []
+
+    def assigned(expression: Expression) -> Variable:
+        assignments.append(Assignment(next(fresh), expression))
+        return assignments[-1].variable
+
+    args: list[Variable | Term | Aggregate] = []
+    for arg in raw.args:
+        if isinstance(arg, RawAggregate):
+            variables = (a if isinstance(a, Variable) else assigned(a) for a in arg.args)
+            args.append(Aggregate(arg.function, tuple(variables)))
+        else:
+            args.append(assigned(arg) if isinstance(arg, Call) else arg)
+    return Atom(raw.predicate, tuple(args)), assignments
+
+
+def _assign(body: list[Literal]) -> list[Literal]:
+    """Turn equations that bind a variable into assignments, each as soon as its other side is bound."""
+    result = list(body)
+    bound = {v for b in body if isinstance(b, Atom) for v in b.variables()}
+    bound |= {b.variable for b in body if isinstance(b, Assignment)}
+    assigned = {b.variable for b in body if isinstance(b, Assignment)}
+    pending = [i for i, b in enumerate(body) if _is_equation(b)]
+    progress = True
+    while progress:
+        progress = False
+        for i in list(pending):
+            found = _assignment(result[i], bound, assigned)
+            if found is not None:
+                result[i] = found
+                bound.add(found.variable)
+                assigned.add(found.variable)
+                pending.remove(i)
+                progress = True
+    return result
+
+
+def _is_equation(literal: Literal) -> bool:
+    return isinstance(literal, Condition) and isinstance(literal.expression, Call) and literal.expression.function == "="
+
+
+def _assignment(literal: Literal, bound: set[Variable], assigned: set[Variable]) -> Assignment | None:
+    """The equation as an assignment, if one side is a variable yet to bind and the other side is bound."""
+    assert isinstance(literal, Condition)
+    assert isinstance(literal.expression, Call)
+    left, right = literal.expression.args
+    for side, other in ((left, right), (right, left)):
+        if isinstance(side, Variable) and _binds(side, bound, assigned):
+            variables = set(expression_variables(other))
+            if side not in variables and variables <= bound:
+                return Assignment(side, other)
+    return None
+
+
+def _binds(variable: Variable, bound: set[Variable], assigned: set[Variable]) -> bool:
+    return variable not in bound or (variable.name.startswith("_") and variable not in assigned)

@@ -1,0 +1,202 @@
+"""Rule text as tokens, one statement at a time, each with its offset so that errors can point at it.
+
+A statement ends with a dot; nothing before it needs to be kept, so a file of any length is read in constant space.
+Names may be Unicode and may hold hyphens (`full-professor`); `?x-1` is still a subtraction because variables may not.
+`<` opens an IRI only where a term can stand: in `?x<3,?y>4` it is a comparison.
+
+In strings `\\t \\n \\r \\" \\' \\\\ \\uXXXX \\UXXXXXXXX` are escapes. Every other backslash stands for itself, as it does in
+Nemo, so that regular expressions such as `"\\d+\\b"` need no doubling.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from tidelog.errors import Location, ParseError
+
+MAX_DEPTH = 64
+MAX_TOKEN = 1_000_000
+MAX_STATEMENT = 100_000
+_MAX_LINE_SHOWN = 2_000
+
+NAME = r"[^\W\d]\w*+(?:-++\w++)*+"
+_LOCAL_CHARACTER = r"(?:\w|%[0-9A-Fa-f]{2})"
+_LOCAL = rf"{_LOCAL_CHARACTER}++(?:-++{_LOCAL_CHARACTER}++)*+"
+_LABEL = r"\w:\u00b7\u0300-\u036f\u203f\u2040-"
+_SKIP = r"(?:\s++|%[^\n]*+)*+"
+
+_TOKEN = re.compile(
+    rf"""{_SKIP}(?:
+      (?P<variable>\?\w++)
+    | (?P<fstring>f\"\"\"|f")
+    | (?P<string>\"\"\"(?:[^"\\]++|\\.|"{{1,2}}(?!"))*+\"\"\"|"(?!"")[^"\\]*+(?:\\.[^"\\]*+)*+")
+    | (?P<number>(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++
+        |[0-9]*\.[0-9]++(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|[0-9]++)(?!\w))
+    | (?P<blank>_:[{_LABEL}](?:[{_LABEL}.]*[{_LABEL}])?)
+    | (?P<prefixed>(?:{NAME})?:(?!-)(?:{_LOCAL})?)
+    | (?P<name>{NAME})
+    | (?P<iri><[^<>"\x00-\x20]*+>)
+    | (?P<at>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
+    | (?P<aggregate>\#[^\W\d]\w*+)
+    | (?P<parameter>\$[^\W\d]\w*+)
+    | (?P<existential>![^\W\d]\w*+)
+    | (?P<mark>:-|\^\^|!=|<=|>=|\#\[|[()\[\]{{}},.~=<>+\-*/])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_SKIPPED = re.compile(_SKIP)
+_TEXT = {
+    '"': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\})*+', re.DOTALL),
+    '"""': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\}|"{1,2}(?!"))*+', re.DOTALL),
+}
+_OPERANDS = frozenset({"variable", "string", "number", "blank", "prefixed", "name", "iri", "parameter", ")", "text end"})
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r"}
+
+
+class Token(NamedTuple):
+    """A piece of text. `kind` is the name of a group above; marks such as `(` or `:-` are their own kind."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def __str__(self) -> str:
+        if self.kind == "end":
+            return "the end of the text"
+        return f"`{self.text}`" if len(self.text) <= 40 else f"`{self.text[:40]}…`"
+
+
+class Source:
+    """A text and where it came from; turns offsets into locations."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text = text
+        self.file = file
+        self._offset = 0
+        self._line = 1
+        self._check_unicode()
+
+    def _check_unicode(self) -> None:
+        if self.text.isascii():
+            return
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            raise self.error("half of a surrogate pair is not a character", error.start) from None
+
+    def location(self, offset: int) -> Location:
+        """Offsets mostly grow, so lines are counted from the last one asked for."""
+        if offset < self._offset:
+            self._offset, self._line = 0, 1
+        self._line += self.text.count("\n", self._offset, offset)
+        self._offset = offset
+        start = self.text.rfind("\n", 0, offset) + 1
+        end = self.text.find("\n", offset)
+        line = self.text[start : len(self.text) if end < 0 else min(end, start + _MAX_LINE_SHOWN)].rstrip("\r")
+        return Location(self.file, self._line, offset - start + 1, line if offset - start <= len(line) else "")
+
+    def error(self, message: str, offset: int) -> ParseError:
+        return ParseError(message, self.location(offset))
+
+
+def statement(source: Source, position: int) -> list[Token]:
+    """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
+    tokens: list[Token] = []
+    strings: list[str] = []  # the closing quotes of the f-strings we are inside of
+    while not tokens or tokens[-1].kind not in (".", "end"):
+        token = _next(source, position, tokens)
+        tokens.append(token)
+        position = token.end
+        if token.kind == "fstring":
+            strings.append(token.text[1:])
+        if token.kind == "fstring" or (token.kind == "}" and strings):
+            position = _fstring_text(source, position, strings, tokens)
+        _check_limits(source, tokens, strings)
+    return tokens
+
+
+def _next(source: Source, position: int, before: list[Token]) -> Token:
+    match = _TOKEN.match(source.text, position)
+    if match is None:
+        raise _unreadable(source, position)
+    kind = str(match.lastgroup)
+    text, start = match[kind], match.start(kind)
+    if kind == "iri" and _after_operand(before):
+        return Token("<=", "<=", start) if text[1] == "=" else Token("<", "<", start)
+    return Token(text if kind == "mark" else kind, text, start)
+
+
+def _after_operand(before: list[Token]) -> bool:
+    declares = len(before) > 1 and before[-2].text == "@prefix"
+    return bool(before) and before[-1].kind in _OPERANDS and not declares
+
+
+def _fstring_text(source: Source, position: int, strings: list[str], tokens: list[Token]) -> int:
+    """Read f-string text up to the next `{` or the closing quotes, which end the innermost string."""
+    quote = strings[-1]
+    match = _TEXT[quote].match(source.text, position)
+    end = match.end() if match else position
+    tokens.append(Token("text", source.text[position:end], position))
+    if source.text.startswith(quote, end):
+        strings.pop()
+        tokens.append(Token("text end", quote, end))
+    elif source.text.startswith("{", end):
+        tokens.append(Token("{", "{", end))
+    elif source.text.startswith("}", end):
+        raise source.error("a single `}` in an f-string; write `}}` for the character", end)
+    else:
+        raise source.error(f"this string is not closed; expected {quote}", position)
+    return tokens[-1].end
+
+
+def _check_limits(source: Source, tokens: list[Token], strings: list[str]) -> None:
+    last = tokens[-1]
+    if len(last.text) > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", last.start)
+    if len(tokens) > MAX_STATEMENT:
+        raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
+    if len(strings) > MAX_DEPTH:
+        raise source.error(f"nested more than {MAX_DEPTH} deep", last.start)
+
+
+def _unreadable(source: Source, position: int) -> ParseError:
+    skipped = _SKIPPED.match(source.text, position)
+    start = skipped.end() if skipped else position
+    character = source.text[start]
+    if character == '"':
+        return source.error("this string is not closed", start)
+    if character.isdigit():
+        return source.error("not a number; write for example 42, -1.5, 2.0E6, 0x1F", start)
+    if character == "'":
+        return source.error('strings are written in double quotes: "…"', start)
+    if character == "#":
+        return source.error("expected an aggregate such as `#count`, an attribute `#[…]`, or `%` for a comment", start)
+    return source.error(f"unexpected character {character!r}", start)
+
+
+def string_text(source: Source, token: Token) -> str:
+    """The text of a string token without its quotes and escapes."""
+    quotes = 3 if token.text.startswith('"""') and len(token.text) >= 6 else 1
+    return unescape(source, token.text[quotes:-quotes], token.start + quotes)
+
+
+def unescape(source: Source, text: str, start: int) -> str:
+    """Resolve escapes in text that begins at offset `start`."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if code[0] not in "uU":
+            return _ESCAPES.get(code, code)
+        number = int(code[1:], 16)
+        if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+            raise source.error(f"{match[0]} is not a character", start + match.start())
+        return chr(number)
+
+    return _ESCAPE.sub(one, text) if "\\" in text else text

@@ -1,0 +1,79 @@
+"""Fact sets behave like Python sets, over long random chains of `| - &` on relations large enough for several runs.
+
+A chain keeps every set it made: making a new one must not change an old one.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from random import Random
+
+import pytest
+
+from tests.oracle.ways import SMALL_BLOCKS
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import extend
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term, iri
+from tidelog.rules.syntax import Atom, Rule, Variable
+
+STEPS = 25
+# Enough terms that rows of four columns no longer fit one word; those collected first were packed tighter.
+MANY_TERMS = 40_000
+
+
+def random_rows(random: Random, arity: int, most: int, terms: list[Term]) -> set[Fact]:
+    return {
+        Fact(f"p{arity}", tuple(random.choice(terms) for _ in range(arity))) for _ in range(random.randint(0, most))
+    }
+
+
+@pytest.mark.parametrize("arity", range(7))
+@pytest.mark.parametrize("seed", range(4))
+def test_chains_of_set_operations(arity: int, seed: int) -> None:
+    random = Random(f"{arity} {seed}")
+    terms = [iri(f"t{i}") for i in range(12)]
+    engine = LocalEngine(SMALL_BLOCKS)
+    made: list[tuple[set[Fact], LocalFacts]] = []
+    for step in range(STEPS):
+        if step == STEPS // 2:
+            terms = [iri(f"u{i}") for i in range(MANY_TERMS)][-6:] + terms[:6]
+            engine.collect(Fact("many", (iri(f"u{i}"),)) for i in range(MANY_TERMS))
+        rows = random_rows(random, arity, random.choice((3, 30, 300)), terms)
+        made.append((rows, engine.collect(rows)))
+        (left, mine), (right, theirs) = random.choices(made[-8:], k=2)
+        made += [(left | right, mine | theirs), (left - right, mine - theirs), (left & right, mine & theirs)]
+    for expected, found in made:
+        check(engine, expected, found, arity)
+
+
+def check(engine: LocalEngine, expected: set[Fact], found: LocalFacts, arity: int) -> None:
+    assert len(found) == len(expected)
+    assert sorted(found) == sorted(expected)
+    assert found.predicates() == ({f"p{arity}": len(expected)} if expected else {})
+    assert sorted(found.only(f"p{arity}")) == sorted(expected)
+    assert len(found.only("absent")) == 0
+    assert joined(engine, expected, found, arity) == by_hand(expected, arity)
+
+
+def joined(engine: LocalEngine, expected: set[Fact], found: LocalFacts, arity: int) -> set[Fact]:
+    """The rows that match a sample of rows in all columns but one: a lookup in every order."""
+    variables = tuple(Variable(f"v{i}") for i in range(arity))
+    sample = engine.collect(islice(sorted(expected), 20))
+    result: set[Fact] = set()
+    for column in range(max(arity, 1)):
+        other = tuple(Variable("w") if i == column else v for i, v in enumerate(variables))
+        rule = Rule((Atom("out", other),), (Atom(f"p{arity}", variables), Atom(f"p{arity}", other)))
+        result |= set(engine.derive([extend(rule, (sample, found))], Work()))
+    return result
+
+
+def by_hand(expected: set[Fact], arity: int) -> set[Fact]:
+    sample = list(islice(sorted(expected), 20))
+    return {
+        Fact("out", fact.args)
+        for fact in expected
+        if any(sum(a != b for a, b in zip(fact.args, row.args, strict=True)) <= (arity > 0) for row in sample)
+    }
