@@ -50,7 +50,7 @@ $(STAMP): requirements-dev.txt requirements-java.txt pyproject.toml
 	@for python in $(PYTHONS); do \
 	    "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && break; python=; \
 	done; \
-	test -n "$$python" || { echo "tidelog needs Python 3.11 or newer; found none (tried $(PYTHONS)). Install it, or: make PYTHON=/path/to/python3" >&2; exit 1; }; \
+	test -n "$$python" || { echo "tidelog needs Python 3.11 or newer; found none (tried $(strip $(PYTHONS))). Install it, or: make PYTHON=/path/to/python3" >&2; exit 1; }; \
 	echo "setting up .venv with $$("$$python" --version)"; \
 	"$$python" -m venv --clear .venv || { echo "cannot create .venv; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(PIP) install --require-hashes -r requirements-dev.txt

@@ -56,9 +56,10 @@ class Answers:
         """All rows as a list."""
         return list(self)
 
-    def term_columns(self) -> list[pyarrow.Array]:
-        """The columns as pyarrow arrays of canonical term texts."""
-        return [self._dictionary.decode_array(c) for c in self._columns]
+    def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
+        """The columns as pyarrow arrays of canonical term texts, some rows at a time."""
+        for start in range(0, self._length, _BLOCK):
+            yield [self._dictionary.decode_array(c[start : start + _BLOCK]) for c in self._columns]
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table: columns of one Python type keep it, others become strings."""

@@ -113,7 +113,7 @@ def _add_text_or_path(result: Input, source: str | Path) -> None:
 def _looks_like_path(text: str) -> bool:
     """Facts end with a dot and a path with a suffix, so only a text without spaces that names a kind of file is a path."""
     return not any(c.isspace() or c in "([\"'" for c in text) and (
-        text.endswith(PROGRAM_SUFFIXES) or formats.format_of(text) is not None
+        text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text))
     )
 
 

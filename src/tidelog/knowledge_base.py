@@ -7,7 +7,7 @@ the state, so a change that fails anywhere has changed nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +26,8 @@ from tidelog.choose import choose
 from tidelog.constraints import check_constraints
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.errors import UsageError
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.batch import Batch
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.kernel.rows import Ints
 from tidelog.model.vocabulary import TRIPLE
@@ -159,7 +160,7 @@ class KnowledgeBase:
         state = self._state
         body, variables = parse_query(text, state.prefixes)
         rule = Rule((Atom("", variables),), tuple(body), cartesian=True)
-        check_rules([rule], _arities(state), allow_cartesian=True)
+        check_rules([rule], self._arities(state), allow_cartesian=True)
         found = self._engine.bindings(over(rule, state.I), variables)
         columns = [found.columns[v] for v in variables]
         return Answers([v.name for v in variables], columns, found.length, self._engine.dictionary)
@@ -176,7 +177,7 @@ class KnowledgeBase:
         facts = self._of_kind(kind)
         name = self._expand(predicate)
         tables = list(facts.columns(name))
-        arity = len(tables[0]) if tables else _arities(self._state).get(name, 0)
+        arity = len(tables[0]) if tables else self._arities(self._state).get(name, 0)
         empty: list[Ints] = [np.empty(0, dtype=np.int64)]
         columns = [np.concatenate([t[i] for t in tables] or empty) for i in range(arity)]
         length = facts.predicates().get(name, 0)
@@ -223,9 +224,8 @@ class KnowledgeBase:
             raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
         start, before = time.perf_counter(), self._state
         rules, fresh = _change_rules(before.rules, plus.rules, without)
-        arities = check_rules(rules, allow_cartesian=self._allow_cartesian)
-        added, removed = self._facts(plus), self._facts(minus)
-        check_arity(_some_facts(before.E, added), arities)
+        arities = check_rules(rules, before.E.arities(), allow_cartesian=self._allow_cartesian)
+        added, removed = self._facts(plus, arities), self._facts(minus, arities)
         E = (before.E - removed) | added
         removes = len(removed & before.E) > 0 or bool(without)
         changed = {*added.predicates(), *(h.predicate for r in fresh for h in r.heads)}
@@ -250,9 +250,25 @@ class KnowledgeBase:
         I, added = insert(self._engine, strata, before.I, (E | heads) - before.I, work)
         return Outcome(I, added, self._engine.collect(()))
 
-    def _facts(self, source: Input) -> LocalFacts:
-        facts = self._engine.collect(source.facts)
-        return facts | self._engine.load(b for batches in source.batches for b in batches)
+    def _facts(self, source: Input, arities: dict[str, int]) -> LocalFacts:
+        """The facts of an input; `arities` learns what is new and refuses what disagrees."""
+        arities |= check_arity(source.facts, arities)
+        batches = (batch for parts in source.batches for batch in _checked(parts, arities))
+        return self._engine.collect(source.facts) | self._engine.load(batches)
+
+    @staticmethod
+    def _arities(state: State) -> dict[str, int]:
+        return check_rules(state.rules, state.I.arities(), allow_cartesian=True)
+
+
+def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:
+    for batch in batches:
+        arity = arities.setdefault(batch.predicate, len(batch.codes))
+        if arity != len(batch.codes):
+            raise InputError(
+                f"{batch.predicate} has {arity} arguments elsewhere, but this data gives it {len(batch.codes)} columns"
+            )
+        yield batch
 
 
 def open() -> KnowledgeBase:

@@ -1,7 +1,7 @@
 """How much of the machine tidelog may use. Read once from the environment, then passed along as a value.
 
-    TIDELOG_MEMORY=8GB      what joins and indexes may allocate; by default 60% of what is available now
-    TIDELOG_THREADS=4       by default the cores this process may run on
+TIDELOG_MEMORY=8GB      what joins and indexes may allocate; by default 60% of what is available now
+TIDELOG_THREADS=4       by default the cores this process may run on
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FALLBACK_BYTES = 4 * 10**9
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`memory_budget` bytes may be allocated at a time, `threads` used, and intermediate results cut into `block_bytes`.
+    """`memory_budget` bytes may be allocated at a time, on `threads` threads, in pieces of `block_bytes`.
 
     >>> Settings.from_environment({"TIDELOG_MEMORY": "8GB", "TIDELOG_THREADS": "2"}).memory_budget
     8000000000
@@ -38,7 +38,9 @@ class Settings:
         """The settings that TIDELOG_MEMORY and TIDELOG_THREADS ask for, or what suits this machine."""
         memory, threads = environment.get("TIDELOG_MEMORY"), environment.get("TIDELOG_THREADS")
         return cls(
-            memory_budget=parse_size(memory, "TIDELOG_MEMORY") if memory else int(available_memory() * _SHARE_OF_AVAILABLE),
+            memory_budget=parse_size(memory, "TIDELOG_MEMORY")
+            if memory
+            else int(available_memory() * _SHARE_OF_AVAILABLE),
             threads=_parse_threads(threads) if threads else available_cores(),
         )
 

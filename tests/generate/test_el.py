@@ -1,4 +1,4 @@
-"""The random ontology is well formed, and the same on every machine."""
+"""The random ontology is well formed and the same on every machine; its rules are those of the calculus."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tidelog.engines.reference.model import least_model
 from tidelog.errors import UsageError
 from tidelog.generate import el
+from tidelog.rules.parser import parse_facts, parse_program
 
 ARITY = {"class": 1, "left": 1, "role": 1, "told": 2, "conj": 3, "exists": 3, "toldRole": 2, "chain": 3}
 
@@ -75,3 +77,40 @@ def test_same_bytes_everywhere(folder: Path) -> None:
 def test_wrong_use(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="at least 2, not 1"):
         el.write(1, tmp_path)
+
+
+# Rules of the calculus one by one: axioms, then what must follow from them (`subClassOf`, or `link` where it says so).
+CALCULUS = [
+    ("told axioms are transitive", "told(A, B) . told(B, C) .", "subClassOf(A, C) ."),
+    ("conjunctions are taken apart", "told(A, X) . conj(X, B, C) .", "subClassOf(A, B) . subClassOf(A, C) ."),
+    ("and put together", "told(A, B) . told(A, C) . conj(X, B, C) . left(X) . told(X, D) .", "subClassOf(A, D) ."),
+    ("a restriction links", "told(A, X) . exists(X, r, B) .", "link(A, r, B) ."),
+    (
+        "a link to a subclass, by a subrole, is an instance of a restriction",
+        "told(A, X) . exists(X, r, B) . told(B, C) . toldRole(r, s) . exists(Y, s, C) . left(Y) . told(Y, D) .",
+        "subClassOf(A, D) .",
+    ),
+    (
+        "links compose along a chain",
+        "told(A, X) . exists(X, r, B) . told(B, Y) . exists(Y, s, C) . toldRole(s, t) . chain(r, t, r) .",
+        "link(A, r, C) .",
+    ),
+]
+NAMES = "class(A) . class(B) . class(C) . class(D) . role(r) . role(s) . role(t) ."
+
+
+@pytest.mark.parametrize(("axioms", "expected"), [row[1:] for row in CALCULUS], ids=[row[0] for row in CALCULUS])
+def test_calculus(folder: Path, axioms: str, expected: str) -> None:
+    rules = parse_program((folder / "el.rls").read_text()).rules
+    model = least_model(rules, parse_facts(NAMES + axioms))
+    assert set(parse_facts(expected)) <= set(model)
+    assert not set(parse_facts(expected)) & set(least_model(rules, parse_facts(NAMES)))
+
+
+def test_nothing_else_follows(folder: Path) -> None:
+    """A conjunction or restriction that stands on no left-hand side is not put together."""
+    rules = parse_program((folder / "el.rls").read_text()).rules
+    conjunction = "told(A, B) . told(A, C) . conj(X, B, C) . told(X, D) ."
+    restriction = "told(A, Y) . exists(Y, r, B) . exists(Z, r, B) . told(Z, D) ."
+    model = least_model(rules, parse_facts(NAMES + conjunction + restriction))
+    assert {fact.args for fact in model if fact.predicate == "subClassOf"} == {("<A>", "<B>"), ("<A>", "<C>")}

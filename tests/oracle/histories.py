@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from tests.oracle.programs import RandomProgram, random_program
+from tests.oracle.programs import RandomProgram, is_stratified, random_program
 from tests.oracle.random_rules import random_rule
 from tests.oracle.signatures import random_fact
 from tests.oracle.support import Edges, instance_graph, on_cycles, reachable
@@ -53,9 +53,10 @@ class State:
         return on_cycles(self.edges)
 
     def after(self, step: Step) -> State:
-        rules = [rule for rule in self.rules if rule not in step.remove_rules]
-        rules += [rule for rule in dict.fromkeys(step.add_rules) if rule not in rules]
-        return State.of((self.facts - step.remove) | step.add, tuple(rules))
+        removed = {rule.key for rule in step.remove_rules}
+        kept = {rule.key: rule for rule in self.rules if rule.key not in removed}
+        rules = {rule.key: rule for rule in step.add_rules} | kept
+        return State.of((self.facts - step.remove) | step.add, tuple(rules.values()))
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class RandomHistory:
 def random_history(seed: int) -> RandomHistory:
     random = Random(f"history {seed}")
     program = random_program(seed)
-    states = [State.of(frozenset(program.facts), tuple(dict.fromkeys(program.rules)))]
+    states = [State.of(frozenset(program.facts), tuple({rule.key: rule for rule in program.rules}.values()))]
     steps: list[Step] = []
     for _ in range(STEPS):
         steps.append(_step(random, program, states[-1]))
@@ -88,7 +89,7 @@ def _step(random: Random, program: RandomProgram, state: State) -> Step:
         return Step(add, remove, remove_rules=(random.choice(state.rules),))
     head = random.choice([s for s in program.signatures if s.level])
     rule = random_rule(random, head, program.signatures)
-    return Step(add, remove, add_rules=(rule,))
+    return Step(add, remove, add_rules=(rule,) if is_stratified([*state.rules, rule]) else ())
 
 
 def _additions(random: Random, program: RandomProgram, state: State) -> Iterator[Fact]:

@@ -7,7 +7,18 @@ from random import Random
 
 from tests.oracle.signatures import ANY, NUMBER, NUMBERS, PROPERTY, Signature, random_term
 from tidelog.model.terms import Term, integer
-from tidelog.rules.syntax import Aggregate, Assignment, Atom, Call, Condition, Literal, Negation, Rule, Variable
+from tidelog.rules.syntax import (
+    Aggregate,
+    Assignment,
+    Atom,
+    Call,
+    Condition,
+    Expression,
+    Literal,
+    Negation,
+    Rule,
+    Variable,
+)
 
 RECURSION_BOUND = 1000
 ENOUGH = 6
@@ -47,24 +58,24 @@ class Body:
     def add_comparison(self) -> None:
         """Numbers compare in every way; other terms only for equality, which has a meaning for all of them."""
         if self.numbers and (not self.terms or self.random.random() < 0.6):
-            left, others = self.random.choice(self.numbers), [*self.numbers, *NUMBERS]
-            right: Variable | Term | Call = self.random.choice(others)
+            left = self.random.choice(self.numbers)
+            right: Expression = self._operand()
             if self.random.random() < 0.2:
                 right = Call(self.random.choice("+-*"), (right, self.random.choice(NUMBERS)))
             self.literals.append(Condition(Call(self.random.choice(COMPARISONS), (left, right))))
         elif self.terms:
             left = self.random.choice(self.terms)
-            right = self.random.choice([*self.terms, random_term(self.random, PROPERTY)])
+            others: list[Expression] = [*self.terms, random_term(self.random, PROPERTY)]
+            right = self.random.choice(others)
             self.literals.append(Condition(Call(self.random.choice(("!=", "!=", "=")), (left, right))))
 
     def add_sum(self) -> Variable:
         """`?s1 = ?n * 2 + ?m`; products only with constants, because the foreign oracle counts in 32 bits."""
-        operands = [*self.numbers, *NUMBERS]
         operator = self.random.choice("+-*")
-        right = self.random.choice(NUMBERS if operator == "*" else operands)
+        right = self.random.choice(NUMBERS) if operator == "*" else self._operand()
         value = Call(operator, (self.random.choice(self.numbers), right))
         if self.random.random() < 0.3:
-            value = Call(self.random.choice("+-"), (value, self.random.choice(operands)))
+            value = Call(self.random.choice("+-"), (value, self._operand()))
         return self._assign(value)
 
     def add_step(self) -> Variable:
@@ -73,6 +84,10 @@ class Body:
         compare, step, end = self.random.choice((("<", "+", ENOUGH), (">", "-", -2)))
         self.literals.append(Condition(Call(compare, (number, integer(end)))))
         return self._assign(Call(step, (number, integer(self.random.choice((1, 2))))))
+
+    def _operand(self) -> Expression:
+        choices: list[Expression] = [*self.numbers, *NUMBERS]
+        return self.random.choice(choices)
 
     def _assign(self, value: Call) -> Variable:
         result = self.fresh("s")
@@ -132,10 +147,7 @@ def random_rule(random: Random, head: Signature, signatures: Sequence[Signature]
     return random.choices(kinds, weights)[0](random, head, signatures)
 
 
-
-def joining_rule(
-    random: Random, head: Signature, signatures: Sequence[Signature], recursive: bool = True
-) -> Rule:
+def joining_rule(random: Random, head: Signature, signatures: Sequence[Signature], recursive: bool = True) -> Rule:
     body = Body(random)
     if recursive and random.random() < 0.6:
         body.add_atom(random.choice([s for s in signatures if s.level == head.level]))
@@ -205,9 +217,10 @@ def _fill(body: Body, choices: Sequence[Signature], count: int) -> None:
 
 
 def _restrict(body: Body, level: int, signatures: Sequence[Signature]) -> None:
-    """Negations over strictly lower levels, and comparisons."""
+    """Negations, mostly over strictly lower levels, and comparisons."""
     for _ in range(body.random.choices((0, 1, 2), (12, 4, 1))[0]):
-        body.add_negation(body.random.choice([s for s in signatures if s.level < level]))
+        highest = level if body.random.random() < 0.15 else level - 1
+        body.add_negation(body.random.choice([s for s in signatures if s.level <= highest]))
     for _ in range(body.random.choices((0, 1, 2), (15, 4, 1))[0]):
         body.add_comparison()
 

@@ -31,14 +31,14 @@ def random_rows(random: Random, arity: int, most: int, terms: list[Term]) -> set
 
 
 @pytest.mark.parametrize("arity", range(7))
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(3))
 def test_chains_of_set_operations(arity: int, seed: int) -> None:
     random = Random(f"{arity} {seed}")
     terms = [iri(f"t{i}") for i in range(12)]
     engine = LocalEngine(SMALL_BLOCKS)
     made: list[tuple[set[Fact], LocalFacts]] = []
     for step in range(STEPS):
-        if step == STEPS // 2:
+        if step == STEPS // 2 and arity == 4:
             terms = [iri(f"u{i}") for i in range(MANY_TERMS)][-6:] + terms[:6]
             engine.collect(Fact("many", (iri(f"u{i}"),)) for i in range(MANY_TERMS))
         rows = random_rows(random, arity, random.choice((3, 30, 300)), terms)

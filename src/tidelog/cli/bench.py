@@ -8,20 +8,16 @@ from argparse import REMAINDER, ArgumentParser, Namespace
 from pathlib import Path
 
 import tidelog
-from tidelog.cli.command import Command
 from tidelog.errors import UsageError
 
 
-def _configure(parser: ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     parser.add_argument("arguments", nargs=REMAINDER, metavar="...", help="passed on to `python -m bench`")
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     checkout = Path(tidelog.__file__).parents[2]
     if not (checkout / "bench" / "__main__.py").is_file():
         raise UsageError("the benchmarks come with the source code, not with the package: run `make bench` in a clone")
     flags = ["--json"] if options.json else []
     return subprocess.run([sys.executable, "-m", "bench", *flags, *options.arguments], cwd=checkout).returncode
-
-
-COMMAND = Command("bench", "compare with other reasoners (in a source checkout)", _configure, _run)

@@ -1,21 +1,35 @@
-"""What a command is. One file per command; `tidelog.cli` holds the tuple of them.
+"""What a command is. One module per command; `tidelog.cli` holds the tuple of them.
 
-Command modules import nothing heavy at the top: whatever numpy or pyarrow is needed for is imported when the command
-runs, so that `tidelog --help` answers at once.
+A command's module is imported when the command is used, so that `tidelog --help` answers at once. It offers
+
+    configure(parser)     add the command's arguments
+    run(options)          do it, and give the exit code
+
+and imports numpy, pyarrow and all that needs them only inside `run`.
 """
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
-from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser, Namespace
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
-    """A name, one line of help, the arguments it adds to its parser, and what it does; `run` gives the exit code."""
+class Implementation(Protocol):
+    """What the module of a command offers."""
+
+    def configure(self, parser: ArgumentParser) -> None: ...
+
+    def run(self, options: Namespace) -> int: ...
+
+
+class Command(NamedTuple):
+    """The name of a command, which is also that of its module, and one line of help."""
 
     name: str
     help: str
-    configure: Callable[[ArgumentParser], None]
-    run: Callable[[Namespace], int]
+
+    def load(self) -> Implementation:
+        return cast(Implementation, import_module(f"tidelog.cli.{self.name}"))

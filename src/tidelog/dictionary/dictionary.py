@@ -1,4 +1,4 @@
-"""The dictionary: terms to dense ids in order of arrival, and back, for one term in microseconds and for millions at once.
+"""The dictionary: terms to dense ids in order of arrival, and back, for one term or for millions at once.
 
 Texts are kept in an arena (`arena`), found through an open-addressing hash table of one 64-bit word per slot:
 
@@ -110,8 +110,9 @@ class Dictionary:
 
     def _insert_many(self, terms: pa.Array, hashes: Hashes) -> Ids:
         if _has_repeats(hashes) and len(distinct := pc.unique(terms)) < len(terms):
-            positions = pc.index_in(terms, distinct).to_numpy()
-            return self._insert_many(distinct, self._hashing.many(distinct))[positions]
+            positions: Ids = pc.index_in(terms, distinct).to_numpy()
+            ids = self._insert_many(distinct, self._hashing.many(distinct))
+            return ids[positions]
         ids = np.arange(len(self), len(self) + len(terms), dtype=np.int64).astype(np.int32)
         self._make_room(len(terms))
         self._texts = self._texts.extend(terms)
@@ -150,11 +151,11 @@ class Dictionary:
             same[at] = pc.equal(known, asked.cast(known.type)).to_numpy(zero_copy_only=False)
         return same
 
-    def decode_array(self, ids: Ids) -> pa.Array:
+    def decode_array(self, ids: npt.NDArray[np.integer]) -> pa.Array:
         """The texts of ids, as an Arrow binary array."""
         return self._texts.take(np.asarray(ids, dtype=np.int32))
 
-    def decode_many(self, ids: Ids | Sequence[int]) -> list[Term]:
+    def decode_many(self, ids: npt.NDArray[np.integer] | Sequence[int]) -> list[Term]:
         """The terms of ids."""
         array = self.decode_array(np.asarray(ids, dtype=np.int32))
         kind = pa.large_string() if pa.types.is_large_binary(array.type) else pa.string()
@@ -181,7 +182,7 @@ class _Table:
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.slots: Hashes = np.zeros(capacity, dtype=np.uint64)
-        self.words = memoryview(self.slots)
+        self.words = memoryview(self.slots.data)
 
     def first_slots(self, tags: Hashes) -> npt.NDArray[np.int64]:
         return ((tags * np.uint64(self.capacity)) >> _HALF).astype(np.int64)
@@ -198,7 +199,7 @@ class _Table:
         self.words[slot] = word
 
     def place(self, words: Hashes) -> None:
-        """Put words that are not there yet into free slots. Of several that want one slot one wins; the others go on."""
+        """Put new words into free slots. Of several that want the same slot one gets it; the others go on."""
         slots = self.first_slots(words >> _HALF)
         while len(words) > _FEW:
             free = self.slots[slots] == 0

@@ -53,8 +53,7 @@ def hash_one(term: bytes) -> int:
     if size > LONG:
         return _hash_long(term)
     words = (size + 7) // 8
-    total = size * _LENGTH_FACTOR + sum(map(mul, _WORDS[words](term.ljust(8 * words, b"\0")), _FACTORS))
-    total &= _MASK
+    total: int = sum(map(mul, _WORDS[words](term.ljust(8 * words, b"\0")), _FACTORS), size * _LENGTH_FACTOR) & _MASK
     return ((total ^ (total >> 32)) * _MIX) & _MASK
 
 
@@ -104,7 +103,8 @@ def _hash_block(padded: npt.NDArray[np.uint8], offsets: Positions) -> Hashes:
             rows, at, left, total = (a[left > 0] for a in (rows, at, left, total))
         if not longer:
             break
-    return (hashes ^ (hashes >> _HALF)) * np.uint64(_MIX)
+    mixed: Hashes = (hashes ^ (hashes >> _HALF)) * np.uint64(_MIX)
+    return mixed
 
 
 @dataclass(frozen=True, slots=True)

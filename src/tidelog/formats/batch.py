@@ -18,7 +18,7 @@ Codes = npt.NDArray[np.int32]
 class Batch:
     """Rows of one relation. Row i of column c is the term `terms[codes[c][i]]`.
 
-    `terms` is a pyarrow `BinaryArray` (or LargeBinary) of distinct canonical term texts in UTF-8 (see `tidelog.model.terms`).
+    `terms` is an Arrow binary array of distinct canonical term texts in UTF-8 (see `tidelog.model.terms`).
     """
 
     predicate: str
@@ -52,3 +52,13 @@ def compact_batch(predicate: str, terms: pa.Array, codes: Sequence[Codes]) -> Ba
     numbers = np.zeros(len(terms), dtype=np.int32)
     numbers[used] = encoded.indices.to_numpy()
     return Batch(predicate, encoded.dictionary, tuple(numbers[c] for c in codes))
+
+
+def first_bytes(terms: pa.Array) -> npt.NDArray[np.uint8]:
+    """The first byte of each term: `<` an IRI, `_` a blank node, `"` a literal (and anything for an empty text)."""
+    _, raw_offsets, raw = terms.buffers()
+    if raw is None or not raw.size:
+        return np.zeros(len(terms), dtype=np.uint8)
+    offsets = np.frombuffer(raw_offsets, dtype=np.int32)[terms.offset : terms.offset + len(terms)]
+    data = np.frombuffer(raw, dtype=np.uint8)
+    return data[np.minimum(offsets, len(data) - 1)]

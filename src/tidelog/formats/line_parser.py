@@ -12,7 +12,10 @@ from tidelog.formats.term_text import BLANK_TEXT, IRI_TEXT, LITERAL_TEXT, canoni
 from tidelog.model.terms import Term
 
 _SPACE = re.compile(r"[ \t]*")
-_SUBJECT, _PREDICATE, _OBJECT = "a subject (IRI or blank node)", "a predicate (IRI)", "an object (IRI, blank node or literal)"
+_SUBJECT = "a subject (IRI or blank node)"
+_PREDICATE = "a predicate (IRI)"
+_OBJECT = "an object (IRI, blank node or literal)"
+_BAD_IRI = "not an IRI: it must end in '>' and hold no space, quote, '<', '{', '}', '|', '^', '`' or wrong escape"
 _GRAPH = "a graph name (IRI or blank node) or '.'"
 
 
@@ -81,7 +84,7 @@ class _Line:
         match = IRI_TEXT.match(self.text, self.at)
         term = canonical_iri(match[1]) if match else None
         if match is None or term is None:
-            raise self.error("not an IRI: it must end in '>' and hold no spaces, quotes, '<', '{', '}', '|', '^', '`' or wrong escapes")
+            raise self.error(_BAD_IRI)
         self.at = match.end()
         return term
 

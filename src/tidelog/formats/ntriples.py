@@ -1,7 +1,7 @@
 """N-Triples and N-Quads in bulk: whole chunks at once, one hash of each term, checks on distinct terms only.
 
-A plain line is `s p o .` with single spaces. In a chunk the spaces and line ends are found by numpy, and one Arrow array
-is laid over the very bytes of the chunk,
+A plain line is `s p o .` with single spaces. In a chunk the spaces and line ends are found by numpy, and one Arrow
+array is laid over the very bytes of the chunk,
 
     s | " " | p | " " | o | " .\\n" | s | ...         every second element is null
 
@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.formats.batch import Batch, Codes, batch_of_terms, compact_batch
+from tidelog.formats.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
 from tidelog.formats.line_parser import LineError, parse_line
 from tidelog.formats.source import opened, whole_lines
 from tidelog.formats.term_text import canonical, canonical_terms
@@ -32,6 +32,8 @@ from tidelog.model.terms import Term, is_blank
 Places = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+# Nemo's name for the graph of statements that name none.
+DEFAULT_GRAPH = Term("<tag:nemo:defaultgraph>")
 THREADS = 2
 _NEWLINE, _RETURN, _SPACE, _DOT, _LESS, _GREATER, _UNDERSCORE, _QUOTE = b'\n\r .<>_"'
 
@@ -41,10 +43,13 @@ class Dialect:
     """What to read: lines of quads or of triples, and which columns to give (0 s, 1 p, 2 o, 3 graph)."""
 
     predicate: str
-    quads: bool
-    columns: tuple[int, ...]
-    scope: str
-    default_graph: Term
+    quads: bool = False
+    columns: tuple[int, ...] = (0, 1, 2)
+    scope: str = ""  # put into blank node labels; without it they stay as they are
+    default_graph: Term = DEFAULT_GRAPH
+
+    def scoped(self, term: Term) -> Term:
+        return Term(f"_:u{self.scope}_{term[2:]}") if self.scope and is_blank(term) else term
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,26 +154,29 @@ class _Lines:
 
     def _looks_like_graph(self, first: Places, last: Places) -> Mask:
         opening, closing = self.data[first], self.data[last]
-        return ((opening == _LESS) & (closing == _GREATER)) | (opening == _UNDERSCORE)
+        name: Mask = ((opening == _LESS) & (closing == _GREATER)) | (opening == _UNDERSCORE)
+        return name
 
 
 def _encode(chunk: bytes, bounds: list[Places], dialect: Dialect) -> tuple[Mask, Batch]:
     """Number the terms between the bounds. Gives which rows are good, and those rows."""
     codes, texts = _number(chunk, bounds)
     terms, valid = _check(texts)
-    kinds = _first_bytes(terms)
-    good = valid[codes[0]] & valid[codes[1]] & valid[codes[2]] & (kinds[codes[0]] != _QUOTE) & (kinds[codes[1]] == _LESS)
+    kinds, distinct = first_bytes(terms), terms is texts
+    good = (kinds[codes[0]] != _QUOTE) & (kinds[codes[1]] == _LESS)
     if len(codes) == 4:
-        good &= valid[codes[3]] & (kinds[codes[3]] != _QUOTE)
-    if (kinds == _UNDERSCORE).any():
-        terms = pc.replace_substring_regex(terms, "^_:", f"_:u{dialect.scope}_")
-    return good, _batch(terms.cast(pa.binary()), codes, good, dialect)
+        good &= kinds[codes[3]] != _QUOTE
+    for column in codes:
+        good &= valid[column]
+    if dialect.scope and (kinds == _UNDERSCORE).any():
+        terms = pc.replace_substring_regex(terms.view(pa.string()), "^_:", f"_:u{dialect.scope}_")
+    if distinct and dialect.columns == (0, 1, 2) and len(codes) == 3 and good.all():
+        return good, Batch(dialect.predicate, terms.view(pa.binary()), tuple(np.ascontiguousarray(c) for c in codes))
+    return good, _chosen_rows(terms.view(pa.binary()), codes, good, dialect)
 
 
-def _batch(terms: pa.Array, codes: list[Codes], good: Mask, dialect: Dialect) -> Batch:
+def _chosen_rows(terms: pa.Array, codes: list[Codes], good: Mask, dialect: Dialect) -> Batch:
     """The good rows, with the columns that are asked for."""
-    if len(codes) == 3 and len(dialect.columns) == 3 and good.all():
-        return Batch(dialect.predicate, terms, tuple(np.ascontiguousarray(c) for c in codes))
     if len(codes) == 3:
         codes.append(np.full(len(good), len(terms), dtype=np.int32))
         terms = pa.concat_arrays([terms, pa.array([dialect.default_graph.encode()], terms.type)])
@@ -183,21 +191,21 @@ def _number(chunk: bytes, bounds: list[Places]) -> tuple[list[Codes], pa.Array]:
         offsets[i : width * rows : width] = bound
     offsets[-1] = offsets[-2] if rows else 0
     used = np.full(width * rows // 8 + 1, 0b01010101, dtype=np.uint8)  # the elements between terms are null
-    array = pa.Array.from_buffers(pa.binary(), width * rows, [pa.py_buffer(used), pa.py_buffer(offsets), pa.py_buffer(chunk)])
-    encoded = array.dictionary_encode()
+    buffers = [pa.py_buffer(used), pa.py_buffer(offsets), pa.py_buffer(chunk)]
+    encoded = pa.Array.from_buffers(pa.binary(), width * rows, buffers).dictionary_encode()
     indices = np.frombuffer(encoded.indices.buffers()[1], dtype=np.int32)[: width * rows].reshape(rows, width)
     return [indices[:, i] for i in range(0, width, 2)], encoded.dictionary
 
 
 def _check(texts: pa.Array) -> tuple[pa.Array, Mask]:
-    """Distinct texts as canonical terms (strings), and which of them are terms at all."""
+    """Distinct texts as canonical terms, and which of them are terms at all. The very texts, if all are canonical."""
     try:
         strings = texts.cast(pa.string())
     except pa.ArrowInvalid:  # not UTF-8 somewhere
         return _check_one_by_one(texts.to_pylist())
     plain = canonical_terms(strings).to_numpy(zero_copy_only=False)
     if plain.all():
-        return strings, plain
+        return texts, plain
     odd = np.flatnonzero(~plain)
     terms = [canonical(t) for t in strings.take(pa.array(odd)).to_pylist()]
     replaced = pc.replace_with_mask(strings, pa.array(~plain), pa.array([t or "" for t in terms], pa.string()))
@@ -212,16 +220,7 @@ def _check_one_by_one(texts: list[bytes]) -> tuple[pa.Array, Mask]:
     return pa.array([t or "" for t in terms], pa.string()), np.array(valid, dtype=np.bool_)
 
 
-def _first_bytes(strings: pa.Array) -> npt.NDArray[np.uint8]:
-    if not strings.nbytes or strings.buffers()[2] is None:
-        return np.zeros(len(strings), dtype=np.uint8)
-    offsets = np.frombuffer(strings.buffers()[1], dtype=np.int32)[strings.offset : strings.offset + len(strings)]
-    data = np.frombuffer(strings.buffers()[2], dtype=np.uint8)
-    return data[np.minimum(offsets, max(len(data) - 1, 0))]
-
-
 def _chosen(terms: tuple[Term, ...], dialect: Dialect) -> Iterator[Term]:
     """The columns asked for, blank nodes made those of this file."""
     full = terms if len(terms) == 4 else (*terms, dialect.default_graph)
-    for term in (full[c] for c in dialect.columns):
-        yield Term(f"_:u{dialect.scope}_{term[2:]}") if is_blank(term) else term
+    return (dialect.scoped(full[c]) for c in dialect.columns)

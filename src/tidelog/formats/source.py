@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
-from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
@@ -20,11 +19,11 @@ _SCOPE_SAMPLE = 1 << 16
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed if its name ends in `.gz`."""
+    """The bytes of a file, decompressed if its name ends in `.gz` or it begins like gzip."""
     with _os_errors(path), open(path, "rb") as raw:
-        if path.suffix.lower() == ".gz":
+        if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=raw) as unpacked:
-                yield cast(IO[bytes], BufferedReader(cast("gzip.GzipFile", unpacked), 1 << 20))
+                yield cast(IO[bytes], unpacked)
         else:
             yield raw
 
@@ -52,7 +51,8 @@ def whole_lines(stream: IO[bytes], file: str, size: int = CHUNK) -> Iterator[byt
         if not cut:
             rest += block
             if len(rest) > LONGEST_LINE:
-                raise InputError(f"a line is longer than {LONGEST_LINE >> 20} MB; is this a text file?", Location(file, lines + 1))
+                where = Location(file, lines + 1)
+                raise InputError(f"a line is longer than {LONGEST_LINE >> 20} MB; is this a text file?", where)
             continue
         piece = rest + block[:cut]
         lines += piece.count(b"\n")

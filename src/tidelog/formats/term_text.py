@@ -19,7 +19,8 @@ _LETTERS = (
     "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef"
     "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
 )
-_LABEL = f"[{_LETTERS}_0-9](?:[{_LETTERS}_0-9\u00b7\u0300-\u036f\u203f-\u2040.-]*[{_LETTERS}_0-9\u00b7\u0300-\u036f\u203f-\u2040-])?"
+_INSIDE = f"{_LETTERS}_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
+_LABEL = f"[{_LETTERS}_0-9](?:[.{_INSIDE}]*[{_INSIDE}])?"
 _LANGUAGE = r"[A-Za-z]+(?:-[A-Za-z0-9]+)*"
 
 IRI_TEXT = re.compile(rf"<((?:{_IRI_CHARACTERS}|{_UCHAR})*)>")

@@ -45,6 +45,20 @@ class Probe:
         """How many rows carrying it out will look at (tombstones and repeated variables may remove some)."""
         return sum(int(r.counts.sum()) for r in self.reaches)
 
+    def counts(self) -> Ints:
+        """The same for each binding."""
+        return sum((r.counts for r in self.reaches[1:]), start=self.reaches[0].counts)
+
+    def sample(self, size: int) -> Bindings:
+        """Some of the matches of the first binding, evenly spread over the run that has most (tombstones ignored)."""
+        reach = max(self.reaches, key=lambda r: int(r.counts[0]))
+        count = min(size, int(reach.counts[0]))
+        at = reach.low[0] + np.linspace(0, int(reach.counts[0]) - 1, count).astype(np.int64)
+        rows = reach.run.in_order(self.order).take(at, axis=1)
+        free = self._free()
+        columns = {self.args[p]: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
+        return Bindings(columns, count)
+
     def bindings_with_match(self, budget: Budget) -> Mask:
         """Which bindings have a match at all."""
         found = np.zeros(self.bindings.length, dtype=np.bool_)
@@ -126,7 +140,7 @@ class Probe:
         else:
             which, positions = expand(low, counts, total)
             which += offset
-            rows = rows[:, positions]
+            rows = rows.take(positions, axis=1)
         free = self._free()
         return which, {p: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
 

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Side = Literal["left", "right"]
 
 WIDE = 31  # bits of a term id at most; two of them fill a word
 _SORTED_PROBE = 512  # from this many keys on, sorting them before a search pays
@@ -64,7 +66,9 @@ class Layout:
 
     def unpack(self, rows: Ints, column: int) -> Ints:
         word, shift = self.places[column]
-        return (rows[word] >> shift) & self.mask
+        value = rows[word] >> shift if shift else rows[word]
+        leftmost = column == 0 or self.places[column - 1][0] != word
+        return value if leftmost else value & self.mask
 
 
 @lru_cache(maxsize=256)
@@ -99,27 +103,32 @@ def drop_equal_neighbours(rows: Ints) -> Ints:
     return rows if keep.all() else rows[:, keep]
 
 
-def search(rows: Ints, keys: Ints, side: str) -> Ints:
+def search(rows: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """For each pair of keys, where the sorted rows from `low` to `high` (both included) start and end."""
+    order = None if _is_ordered(low[0]) else np.argsort(low[0])
+    if order is None:
+        return _search(rows, low, "left"), _search(rows, high, "right")
+    starts, ends = np.empty((2, low.shape[1]), dtype=np.int64)
+    starts[order], ends[order] = _search(rows, low[:, order], "left"), _search(rows, high[:, order], "right")
+    return starts, ends
+
+
+def _is_ordered(keys: Ints) -> bool:
+    """Whether searching the keys as they are is as fast as it gets."""
+    return len(keys) < _SORTED_PROBE or bool((keys[1:] >= keys[:-1]).all())
+
+
+def _search(rows: Ints, keys: Ints, side: Side) -> Ints:
     """Where each key would go among the sorted rows: before ("left") or after ("right") equal ones."""
     if rows.shape[0] == 1:
-        return _search_word(rows[0], keys[0], side)
-    low = _search_word(rows[0], keys[0], "left")
-    high = _search_word(rows[0], keys[0], "right")
+        return np.searchsorted(rows[0], keys[0], side)
+    low, high = np.searchsorted(rows[0], keys[0], "left"), np.searchsorted(rows[0], keys[0], "right")
     for word, key in zip(rows[1:-1], keys[1:-1], strict=True):
         low, high = _bisect(word, key, low, high, "left"), _bisect(word, key, low, high, "right")
     return _bisect(rows[-1], keys[-1], low, high, side)
 
 
-def _search_word(word: Ints, keys: Ints, side: str) -> Ints:
-    if len(keys) < _SORTED_PROBE or (keys[1:] >= keys[:-1]).all():
-        return np.searchsorted(word, keys, side)  # type: ignore[call-overload, no-any-return]
-    order = np.argsort(keys)
-    found = np.empty(len(keys), dtype=np.int64)
-    found[order] = np.searchsorted(word, keys[order], side)  # type: ignore[call-overload]
-    return found
-
-
-def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: str) -> Ints:
+def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: Side) -> Ints:
     """Binary search of each key within its own range [low, high) of the word, all ranges at once."""
     low, high = low.copy(), high.copy()
     while (open_ := low < high).any():
@@ -133,14 +142,38 @@ def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: str) -> Ints:
 
 def contains(rows: Ints, keys: Ints) -> Mask:
     """Which of the keys are among the sorted rows."""
+    return find(rows, keys)[1]
+
+
+def find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
+    """Where each key is or would be among the sorted rows, and whether it is there."""
     n = rows.shape[1]
     if n == 0:
-        return np.zeros(keys.shape[1], dtype=np.bool_)
-    at = np.minimum(search(rows, keys, "left"), n - 1)
-    found = rows[0, at] == keys[0]
+        return np.zeros(keys.shape[1], dtype=np.int64), np.zeros(keys.shape[1], dtype=np.bool_)
+    order = None if _is_ordered(keys[0]) else np.argsort(keys[0])
+    if order is None:
+        return _find(rows, keys)
+    at, found = np.empty(keys.shape[1], dtype=np.int64), np.empty(keys.shape[1], dtype=np.bool_)
+    at[order], found[order] = _find(rows, keys[:, order])
+    return at, found
+
+
+def _find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
+    at = _search(rows, keys, "left")
+    inside = np.minimum(at, rows.shape[1] - 1)
+    found = rows[0, inside] == keys[0]
     for word, key in zip(rows[1:], keys[1:], strict=True):
-        found &= word[at] == key
-    return found  # type: ignore[no-any-return]
+        found &= word[inside] == key
+    return at, found
+
+
+def starts_of(rows: Ints, layout: Layout) -> npt.NDArray[np.int32]:
+    """For each value of the leading column, where its rows start; one more at the end. Answers a range without a search."""
+    leading = layout.unpack(rows, 0)
+    counts = np.bincount(leading, minlength=int(leading[-1]) + 1)
+    starts = np.zeros(len(counts) + 1, dtype=np.int32)
+    np.cumsum(counts, out=starts[1:])
+    return starts
 
 
 def expand(low: Ints, counts: Ints, total: int) -> tuple[Ints, Ints]:

@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from threading import Lock
 
 import numpy as np
+import numpy.typing as npt
 
 from tidelog.kernel import rows as packed
 from tidelog.kernel.rows import Ints, Layout, Mask
 
 Order = tuple[int, ...]
+
+_MANY = 4096  # lookups at once from which on an index of the leading column pays
 
 
 def order_for(arity: int, bound: frozenset[int]) -> Order:
@@ -29,13 +32,14 @@ def order_for(arity: int, bound: frozenset[int]) -> Order:
 class Run:
     """Sorted rows, each once."""
 
-    __slots__ = ("_lock", "_orders", "layout", "natural")
+    __slots__ = ("_lock", "_orders", "_starts", "layout", "natural")
 
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
         self.layout = layout
         self.natural: Order = tuple(range(layout.arity))
         self._orders: dict[Order, Ints] = {self.natural: rows}
+        self._starts: dict[Order, npt.NDArray[np.int32]] = {}
         self._lock = Lock()
 
     @classmethod
@@ -51,7 +55,7 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        return sum(rows.nbytes for rows in self._orders.values())
+        return sum(a.nbytes for a in (*self._orders.values(), *self._starts.values()))
 
     def in_order(self, order: Order) -> Ints:
         rows = self._orders.get(order)
@@ -78,11 +82,32 @@ class Run:
         if not prefix:
             return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
         absent = self._absent(prefix, length)
-        low = packed.search(rows, self.layout.pack(prefix, length), "left")
-        high = packed.search(rows, self.layout.pack(prefix, length, self.layout.mask), "right")
+        starts = self._starts_for(order, prefix)
+        if starts is not None:
+            leading = np.minimum(prefix[0], len(starts) - 1)
+            return starts[leading], starts[np.minimum(leading + 1, len(starts) - 1)]
+        first = self.layout.pack(prefix, length)
+        if len(prefix) == len(order):
+            low, found = packed.find(rows, first)
+            high = low + found
+        else:
+            low, high = packed.search(rows, first, self.layout.pack(prefix, length, self.layout.mask))
         if absent is not None:
             high = np.where(absent, low, high)
         return low, high
+
+    def _starts_for(self, order: Order, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
+        """A direct index of the leading column, where many lookups of one column make it pay and it stays small."""
+        (leading, *others) = prefix
+        if others or isinstance(leading, int) or len(leading) < _MANY:
+            return None
+        starts = self._starts.get(order)
+        if starts is None:
+            rows = self.in_order(order)
+            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _MANY:
+                return None
+            starts = self._starts[order] = packed.starts_of(rows, self.layout)
+        return starts
 
     def _absent(self, prefix: Sequence[Ints | int], length: int) -> Mask | None:
         """Which prefixes hold an id too large for this layout, and so cannot be here."""

@@ -147,7 +147,7 @@ def boolean(value: bool) -> Term:
 def literal(text: str, datatype: str = STRING, language: str = "") -> Term:
     quoted = f'"{escape(text)}"'
     if language:
-        return Term(f"{quoted}@{language}")
+        return Term(f"{quoted}@{language.lower()}")  # tags compare without case
     return Term(quoted if datatype == STRING else f"{quoted}^^<{datatype}>")
 
 

@@ -10,8 +10,8 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import RDF_TYPE, TRIPLE
 from tidelog.rules.expressions import AGGREGATES, evaluate
-from tidelog.rules.operators import COMPARISONS, CONDITIONS, PRECEDENCE
 from tidelog.rules.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
+from tidelog.rules.operators import COMPARISONS, CONDITIONS, PRECEDENCE
 from tidelog.rules.scope import Scope
 from tidelog.rules.syntax import Call, Condition, Expression, Literal, Rule, Variable, expression_variables
 from tidelog.rules.term_reader import TermReader
@@ -20,6 +20,7 @@ from tidelog.rules.tokens import Source, Token
 _MAX_LITERALS = 1_000
 _PREDICATES = ("name", "iri", "prefixed")
 _CLOSING = {"(": ")", "[": "]"}
+_NOT_LITERALS = (".", "end", ",", ":-")
 _TRUTHS = CONDITIONS | COMPARISONS
 
 RawArgument = Expression | RawAggregate
@@ -82,13 +83,13 @@ class ClauseReader(TermReader):
     def _ground(self, arg: RawArgument, start: Token) -> Term:
         if isinstance(arg, RawAggregate):
             raise self.error("a fact cannot hold an aggregate; is the body `:- …` missing?", start)
-        return self.evaluated(arg, {}, start, "a fact cannot hold variables; is the body `:- …` missing?")
+        return self.evaluated(arg, {}, start, "a fact cannot hold the variable {}; is the body `:- …` missing?")
 
     def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: Token, unbound: str) -> Term:
-        """The value of an expression that is known now."""
+        """The value of an expression that is known now; `unbound` is what to say of a variable without a value."""
         free = next((v for v in expression_variables(expression) if v not in binding), None)
         if free is not None:
-            raise self.error(f"{unbound} (found {free})", start)
+            raise self.error(unbound.format(free), start)
         value = evaluate(expression, binding)
         if value is None:
             raise self.error("this cannot be computed: wrong types, or division by zero", start)
@@ -199,6 +200,8 @@ class ClauseReader(TermReader):
 
     def _condition(self) -> Condition:
         start = self.token
+        if start.kind in _NOT_LITERALS:
+            raise self.unexpected("an atom or a comparison")
         condition = self.comparison()
         if not isinstance(condition, Call) or condition.function not in _TRUTHS:
             raise self.error(f"expected an atom or a comparison such as `?x > 3`, found {start} alone", start)
@@ -217,6 +220,8 @@ class ClauseReader(TermReader):
 
     def _bracketed(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
         closing = _CLOSING[self.advance().kind]
+        if closing == ")" and self.accept(closing):  # a relation without columns: true or not
+            return ()
         args = [argument()]
         while self.accept(","):
             args.append(argument())

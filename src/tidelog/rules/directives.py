@@ -51,7 +51,7 @@ class DirectiveReader(ClauseReader):
         token = self.expect("parameter", "a parameter such as `$limit`")
         name = token.text[1:]
         if self.accept("="):
-            value = self.evaluated(self.expression(), {}, token, "a parameter cannot hold variables")
+            value = self.evaluated(self.expression(), {}, token, "a parameter cannot hold the variable {}")
             self.scope.parameters.setdefault(name, value)
         elif name not in self.scope.parameters:
             raise self.error(f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`", token)
@@ -95,7 +95,7 @@ class DirectiveReader(ClauseReader):
 
     def _value(self) -> _Value:
         if self.token.kind == "{":
-            return {key: value for key, value in self._map().items()}
+            return self._map()
         return self._list() if self.token.kind == "(" else self.expression()
 
     def _list(self) -> list[_Value]:
@@ -112,7 +112,7 @@ class DirectiveReader(ClauseReader):
         while self.accept(","):
             token = self.expect("variable", "an assignment such as `?n = 3`")
             self.expect("=")
-            value = self.evaluated(self.expression(), binding, token, "assign this variable first")
+            value = self.evaluated(self.expression(), binding, token, "{} has no value yet; assign it before")
             binding[Variable(token.text[1:])] = value
         return binding
 
@@ -121,5 +121,7 @@ class DirectiveReader(ClauseReader):
             return {key: self._python(v, binding, start) for key, v in value.items()}
         if isinstance(value, list):
             return tuple(self._python(v, binding, start) for v in value)
-        found = terms.to_value(self.evaluated(value, binding, start, "give this variable a value: `, ?x = …`"))
+        found = terms.to_value(
+            self.evaluated(value, binding, start, "{0} has no value; add `, {0} = …` after the braces")
+        )
         return found if isinstance(found, int | float) else str(found)

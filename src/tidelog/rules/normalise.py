@@ -117,7 +117,8 @@ def _assign(body: list[Literal]) -> list[Literal]:
 
 
 def _is_equation(literal: Literal) -> bool:
-    return isinstance(literal, Condition) and isinstance(literal.expression, Call) and literal.expression.function == "="
+    expression = literal.expression if isinstance(literal, Condition) else None
+    return isinstance(expression, Call) and expression.function == "="
 
 
 def _assignment(literal: Literal, bound: set[Variable], assigned: set[Variable]) -> Assignment | None:

@@ -1,7 +1,7 @@
 """How the rule language reads the built-ins of `tidelog.rules.expressions`: operators, conditions, checks of calls.
 
-In a body a name followed by `(` is a call only if it is a condition (`CONTAINS`, `isString` …) or if an operator follows
-(`STRLEN(?x) > 3`); so `year` or `sum` can be predicates.
+In a body a name followed by `(` is a call only if it is a condition (`CONTAINS`, `isString` …) or if an operator
+follows (`STRLEN(?x) > 3`); so `year` or `sum` can be predicates.
 """
 
 from __future__ import annotations

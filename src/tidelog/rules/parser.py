@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tidelog.errors import ParseError
 from tidelog.model import terms
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -17,11 +18,32 @@ from tidelog.rules.directives import DirectiveReader
 from tidelog.rules.operators import CONDITIONS
 from tidelog.rules.scope import Scope
 from tidelog.rules.syntax import Literal, Program, Rule, Variable
-from tidelog.rules.tokens import NAME, Source, Token, statement
+from tidelog.rules.term_reader import TermReader
+from tidelog.rules.tokens import (
+    BLANK,
+    IRI,
+    LANGUAGE,
+    MAX_TOKEN,
+    NAME,
+    NUMBER,
+    PREFIXED,
+    SKIP,
+    STRING,
+    Source,
+    Token,
+    statement,
+)
 
-_PLAIN_ARGUMENT = rf'(?:{NAME}|"[^"\\\n\r]*+"(?!["@^])|<[^<>"\x00-\x20]*+>|-?[1-9][0-9]*+(?![\w.])|0(?![\w.]))'
-_PLAIN_FACT = re.compile(rf"\s*+({NAME})\(\s*+({_PLAIN_ARGUMENT}(?:\s*+,\s*+{_PLAIN_ARGUMENT})*+)\s*+\)\s*+\.")
-_ARGUMENT = re.compile(_PLAIN_ARGUMENT)
+_PREDICATE = rf"(?:{PREFIXED}|{NAME}|{IRI})"
+_ARGUMENT = rf"(?:{STRING}(?:{LANGUAGE}|\^\^{_PREDICATE})?|[+-]?{NUMBER}|{BLANK}|{_PREDICATE})"
+_PLAIN_FACT = re.compile(rf"{SKIP}({_PREDICATE})\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*+)\s*+\)\s*+\.", re.DOTALL)
+_ARGUMENTS = re.compile(_ARGUMENT, re.DOTALL)
+_STARTS_NUMBER = frozenset("+-.0123456789")
+_INTEGER = re.compile("-?[0-9]{1,100}")
+_DOUBLE = re.compile(r"-?[0-9]{1,100}\.[0-9]{1,100}")
+_NAME = re.compile(NAME)
+_NOT_NAMES = ("true", "false", "_")
+_NEEDS_CARE = re.compile(r'[\\\n\r]|"""')
 
 
 def parse_program(text: str, file: str = "<text>", parameters: Mapping[str, Term] | None = None) -> Program:
@@ -42,7 +64,7 @@ def parse_facts(text: str, file: str = "<text>") -> list[Fact]:
 def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None
 ) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
-    """Read a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; its named variables come in order of appearance."""
+    """Read a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; its named variables come in order."""
     source = Source(text, "<query>")
     tokens = statement(source, 0)
     if tokens[-1].kind == ".":
@@ -57,11 +79,12 @@ class _ProgramReader:
         self.only = only
         self.program = Program()
         self._terms: dict[str, Term] = {}
+        self._predicates: dict[str, str] = {}
 
     def read(self) -> Program:
         position, end = 0, len(self.source.text)
         while position < end:
-            if self.only != "rules" and not self.scope.base:
+            if self.only != "rules":
                 position = self._plain_facts(position)
             position = self._statement(position)
         return self.program
@@ -69,25 +92,51 @@ class _ProgramReader:
     def _plain_facts(self, position: int) -> int:
         """Read plain facts as long as there are any; give the place after the last."""
         text, known, facts = self.source.text, self._terms, self.program.facts
-        while (match := _PLAIN_FACT.match(text, position)) and match[1].upper() not in CONDITIONS:
-            args = tuple(known.get(a) or self._plain_term(a) for a in _ARGUMENT.findall(match[2]))
-            if "_" in args:
+        while match := _PLAIN_FACT.match(text, position):
+            predicate = self._predicates.get(match[1]) or self._plain_predicate(match[1])
+            args = [known.get(a) or self._plain_term(a) for a in _ARGUMENTS.findall(match[2])]
+            if not predicate or "" in args:
                 break
-            facts.append(Fact(match[1], args))
+            facts.append(Fact(predicate, tuple(args)))
             position = match.end()
         return position
 
+    def _plain_predicate(self, text: str) -> str:
+        """A predicate, or "" where only the tokens can tell what is wrong."""
+        iri = self._plain_term(text) if text.upper() not in CONDITIONS and text != "_" else ""
+        if terms.is_iri(Term(iri or "_")):
+            self._predicates[text] = iri[1:-1]
+        return self._predicates.get(text, "")
+
     def _plain_term(self, text: str) -> Term:
-        if text[0] in '"<':
+        """A constant, or "" where only the tokens can tell what is wrong."""
+        if len(text) > MAX_TOKEN:
+            return Term("")
+        if text[0] == "<" or (text[0] == text[-1] == '"' and not _NEEDS_CARE.search(text)):
             term = Term(text)
-        elif text in ("true", "false"):
-            term = terms.boolean(text == "true")
-        elif text == "_":
-            return Term("_")
+        elif text[0] in _STARTS_NUMBER:
+            term = self._plain_number(text)
+        elif _NAME.fullmatch(text) and text not in _NOT_NAMES:
+            term = terms.iri(self.scope.base + text)
         else:
-            term = terms.integer(int(text)) if text[0] in "-0123456789" else terms.iri(text)
+            term = self._any_term(text)
         self._terms[text] = term
         return term
+
+    def _plain_number(self, text: str) -> Term:
+        if _INTEGER.fullmatch(text):
+            return terms.integer(int(text))
+        if _DOUBLE.fullmatch(text):
+            return terms.double(float(text))
+        return self._any_term(text)
+
+    def _any_term(self, text: str) -> Term:
+        source = Source(text, self.source.file)
+        try:
+            term = TermReader(source, statement(source, 0), self.scope).expression()
+        except ParseError:
+            return Term("")
+        return Term(term) if isinstance(term, str) else Term("")
 
     def _statement(self, position: int) -> int:
         tokens = statement(self.source, position)
@@ -104,6 +153,8 @@ class _ProgramReader:
         if self.only and first.text not in ("@prefix", "@base"):
             raise self.source.error(f"expected {self.only} only, found the directive `{first.text}`", first.start)
         DirectiveReader(self.source, tokens, self.scope).directive(self.program)
+        self._terms.clear()  # names may mean something else now
+        self._predicates.clear()
 
     def _clause(self, tokens: list[Token], first: Token) -> None:
         clause = ClauseReader(self.source, tokens, self.scope).clause()

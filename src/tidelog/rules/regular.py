@@ -17,10 +17,12 @@ from functools import lru_cache
 LONGEST_PATTERN = 1000
 MOST_STATES = 5000
 # States times characters: what one match may cost.
-MOST_STEPS = 20_000_000
+MOST_STEPS = 10_000_000
 
 _DEEPEST_GROUP = 50
-_CACHED_STEPS = 5000
+_CACHED_PATTERNS = 32
+# States that the remembered steps of one pattern may name, all together.
+_CACHED_STATES = 50_000
 
 Test = Callable[[str], object]
 
@@ -213,6 +215,7 @@ class _Automaton:
         self.budget = MOST_STATES
         self.start = self.build(node, 0)
         self.steps: dict[tuple[frozenset[int], str, str], frozenset[int] | None] = {}
+        self.held = 0
 
     def add(self, state: _State) -> int:
         self.states.append(state)
@@ -262,8 +265,10 @@ class _Automaton:
         return False
 
     def remember(self, key: tuple[frozenset[int], str, str], before: str) -> None:
-        if len(self.steps) >= _CACHED_STEPS:
+        self.held += len(key[0]) + 1
+        if self.held > _CACHED_STATES:
             self.steps.clear()
+            self.held = 0
         reached = self.closure(key[0] | {self.start}, before, key[2])
         self.steps[key] = None if 0 in reached else self.read(reached, key[2])
 
@@ -307,7 +312,7 @@ def _asserted(kind: str, before: str, following: str) -> bool:
     return (_is_word(before) != _is_word(following)) == (kind == "b")
 
 
-@lru_cache(256)
+@lru_cache(_CACHED_PATTERNS)
 def _compiled(pattern: str) -> _Automaton | None:
     try:
         return _Automaton(_Parser(pattern).parse()) if len(pattern) <= LONGEST_PATTERN else None

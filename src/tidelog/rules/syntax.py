@@ -141,7 +141,7 @@ class Import:
     predicate: str
     format: str
     parameters: dict[str, object]
-    location: Location | None = None
+    location: Location | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Export:
     predicate: str
     format: str
     parameters: dict[str, object]
-    location: Location | None = None
+    location: Location | None = field(default=None, compare=False)
 
 
 @dataclass

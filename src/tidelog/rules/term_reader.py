@@ -21,6 +21,7 @@ _UNSUPPORTED = {
     "existential": "existential variables (`!x`) are not supported; compute a name for the new value, "
     'for example IRI(f"new-{?x}")',
     "{": "maps are not supported as terms; use one argument for each value",
+    "<": "this is no IRI: an IRI holds no spaces, quotes or angle brackets",
     "aggregate": "an aggregate may only stand alone as an argument of a rule head",
 }
 
@@ -155,9 +156,8 @@ class TermReader(Cursor):
         prefix, _, local = token.text.partition(":")
         expansion = self.scope.expand(prefix)
         if expansion is None:
-            raise self.error(
-                f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` (known: {self.scope.known()})", token
-            )
+            known = f"known: {self.scope.known()}"
+            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
         return expansion + local
 
     def _number(self, token: Token, sign: str) -> Term:

@@ -4,7 +4,7 @@ A statement ends with a dot; nothing before it needs to be kept, so a file of an
 Names may be Unicode and may hold hyphens (`full-professor`); `?x-1` is still a subtraction because variables may not.
 `<` opens an IRI only where a term can stand: in `?x<3,?y>4` it is a comparison.
 
-In strings `\\t \\n \\r \\" \\' \\\\ \\uXXXX \\UXXXXXXXX` are escapes. Every other backslash stands for itself, as it does in
+In strings `\\t \\n \\r \\" \\' \\\\ \\uXXXX \\UXXXXXXXX` are escapes. Every other backslash stands for itself, as in
 Nemo, so that regular expressions such as `"\\d+\\b"` need no doubling.
 """
 
@@ -21,23 +21,32 @@ MAX_STATEMENT = 100_000
 _MAX_LINE_SHOWN = 2_000
 
 NAME = r"[^\W\d]\w*+(?:-++\w++)*+"
-_LOCAL_CHARACTER = r"(?:\w|%[0-9A-Fa-f]{2})"
-_LOCAL = rf"{_LOCAL_CHARACTER}++(?:-++{_LOCAL_CHARACTER}++)*+"
-_LABEL = r"\w:\u00b7\u0300-\u036f\u203f\u2040-"
-_SKIP = r"(?:\s++|%[^\n]*+)*+"
+_LOCAL_CHAR = r"(?:\w|%[0-9A-Fa-f]{2})"
+LOCAL = rf"{_LOCAL_CHAR}++(?:-++{_LOCAL_CHAR}++)*+"
+PREFIXED = rf"(?:{NAME})?:(?!-)(?:{LOCAL})?"
+IRI = r'<[^<>"\x00-\x20]*+>'
+STRING = r'(?:"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|"(?!"")[^"\\]*+(?:\\.[^"\\]*+)*+")'
+_EXPONENT = r"[eE][+-]?[0-9]++"
+NUMBER = (
+    r"(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++"
+    rf"|[0-9]*\.[0-9]++(?:{_EXPONENT})?|[0-9]++{_EXPONENT}|[0-9]++)(?!\w)"
+)
+LANGUAGE = r"@[A-Za-z]++(?:-[A-Za-z0-9]++)*+"
+_LABEL = r"\w:\u00b7\u0300-\u036f\u203f\u2040\-"
+BLANK = rf"_:[{_LABEL}](?:[{_LABEL}.]*[{_LABEL}])?"
+SKIP = r"(?:\s++|%[^\n]*+)*+"
 
 _TOKEN = re.compile(
-    rf"""{_SKIP}(?:
+    rf"""{SKIP}(?:
       (?P<variable>\?\w++)
     | (?P<fstring>f\"\"\"|f")
-    | (?P<string>\"\"\"(?:[^"\\]++|\\.|"{{1,2}}(?!"))*+\"\"\"|"(?!"")[^"\\]*+(?:\\.[^"\\]*+)*+")
-    | (?P<number>(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++
-        |[0-9]*\.[0-9]++(?:[eE][+-]?[0-9]++)?|[0-9]++[eE][+-]?[0-9]++|[0-9]++)(?!\w))
-    | (?P<blank>_:[{_LABEL}](?:[{_LABEL}.]*[{_LABEL}])?)
-    | (?P<prefixed>(?:{NAME})?:(?!-)(?:{_LOCAL})?)
+    | (?P<string>{STRING})
+    | (?P<number>{NUMBER})
+    | (?P<blank>{BLANK})
+    | (?P<prefixed>{PREFIXED})
     | (?P<name>{NAME})
-    | (?P<iri><[^<>"\x00-\x20]*+>)
-    | (?P<at>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
+    | (?P<iri>{IRI})
+    | (?P<at>{LANGUAGE})
     | (?P<aggregate>\#[^\W\d]\w*+)
     | (?P<parameter>\$[^\W\d]\w*+)
     | (?P<existential>![^\W\d]\w*+)
@@ -46,12 +55,14 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_SKIPPED = re.compile(_SKIP)
+_SKIPPED = re.compile(SKIP)
 _TEXT = {
     '"': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\})*+', re.DOTALL),
     '"""': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\}|"{1,2}(?!"))*+', re.DOTALL),
 }
-_OPERANDS = frozenset({"variable", "string", "number", "blank", "prefixed", "name", "iri", "parameter", ")", "text end"})
+_OPERANDS = frozenset(
+    {"variable", "string", "number", "blank", "prefixed", "name", "iri", "parameter", ")", "text end"}
+)
 _ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r"}
 
@@ -79,7 +90,7 @@ class Source:
     def __init__(self, text: str, file: str) -> None:
         self.text = text
         self.file = file
-        self._offset = 0
+        self._offset = self._line_start = 0
         self._line = 1
         self._check_unicode()
 
@@ -92,15 +103,16 @@ class Source:
             raise self.error("half of a surrogate pair is not a character", error.start) from None
 
     def location(self, offset: int) -> Location:
-        """Offsets mostly grow, so lines are counted from the last one asked for."""
+        """Offsets mostly grow, so lines are counted from the last one asked for. Very long lines are not shown."""
         if offset < self._offset:
-            self._offset, self._line = 0, 1
+            self._offset, self._line, self._line_start = 0, 1, 0
         self._line += self.text.count("\n", self._offset, offset)
+        self._line_start = (self.text.rfind("\n", self._offset, offset) + 1) or self._line_start
         self._offset = offset
-        start = self.text.rfind("\n", 0, offset) + 1
-        end = self.text.find("\n", offset)
-        line = self.text[start : len(self.text) if end < 0 else min(end, start + _MAX_LINE_SHOWN)].rstrip("\r")
-        return Location(self.file, self._line, offset - start + 1, line if offset - start <= len(line) else "")
+        start, limit = self._line_start, self._line_start + _MAX_LINE_SHOWN
+        end = self.text.find("\n", offset, limit)
+        line = self.text[start : end if end >= 0 else limit].rstrip("\r") if offset <= limit else ""
+        return Location(self.file, self._line, offset - start + 1, line)
 
     def error(self, message: str, offset: int) -> ParseError:
         return ParseError(message, self.location(offset))
@@ -110,16 +122,18 @@ def statement(source: Source, position: int) -> list[Token]:
     """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
     tokens: list[Token] = []
     strings: list[str] = []  # the closing quotes of the f-strings we are inside of
-    while not tokens or tokens[-1].kind not in (".", "end"):
+    while True:
         token = _next(source, position, tokens)
         tokens.append(token)
-        position = token.end
+        position = token.start + len(token.text)
+        if token.kind == "." or token.kind == "end":
+            return tokens
         if token.kind == "fstring":
             strings.append(token.text[1:])
-        if token.kind == "fstring" or (token.kind == "}" and strings):
+        if strings and token.kind in ("fstring", "}"):
             position = _fstring_text(source, position, strings, tokens)
-        _check_limits(source, tokens, strings)
-    return tokens
+        if len(tokens) > MAX_STATEMENT:
+            raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
 
 
 def _next(source: Source, position: int, before: list[Token]) -> Token:
@@ -128,6 +142,8 @@ def _next(source: Source, position: int, before: list[Token]) -> Token:
         raise _unreadable(source, position)
     kind = str(match.lastgroup)
     text, start = match[kind], match.start(kind)
+    if len(text) > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", start)
     if kind == "iri" and _after_operand(before):
         return Token("<=", "<=", start) if text[1] == "=" else Token("<", "<", start)
     return Token(text if kind == "mark" else kind, text, start)
@@ -143,6 +159,10 @@ def _fstring_text(source: Source, position: int, strings: list[str], tokens: lis
     quote = strings[-1]
     match = _TEXT[quote].match(source.text, position)
     end = match.end() if match else position
+    if len(strings) > MAX_DEPTH:
+        raise source.error(f"nested more than {MAX_DEPTH} deep", position)
+    if end - position > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", position)
     tokens.append(Token("text", source.text[position:end], position))
     if source.text.startswith(quote, end):
         strings.pop()
@@ -154,16 +174,6 @@ def _fstring_text(source: Source, position: int, strings: list[str], tokens: lis
     else:
         raise source.error(f"this string is not closed; expected {quote}", position)
     return tokens[-1].end
-
-
-def _check_limits(source: Source, tokens: list[Token], strings: list[str]) -> None:
-    last = tokens[-1]
-    if len(last.text) > MAX_TOKEN:
-        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", last.start)
-    if len(tokens) > MAX_STATEMENT:
-        raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
-    if len(strings) > MAX_DEPTH:
-        raise source.error(f"nested more than {MAX_DEPTH} deep", last.start)
 
 
 def _unreadable(source: Source, position: int) -> ParseError:

@@ -46,13 +46,17 @@ DATE, DATE_TIME = f"{XSD}date", f"{XSD}dateTime"
 
 # Longer numerals are not read as numbers: converting them takes time quadratic in their length.
 _LONGEST_NUMERAL = 1000
+# Values are remembered for this many terms, none of them longer than that.
 _CACHED = 1 << 16
+_LONGEST_CACHED = 200
 
+# Most numbers are short integers; reading them costs less than remembering them.
+_INTEGER_TAIL = f'"^^<{INTEGER}>'
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITIES = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}
-_TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+_TRUTHS = {literal(t, BOOLEAN): t in ("true", "1") for t in ("true", "1", "false", "0")}
 _MOMENT = re.compile(
     r"(-?[0-9]{4,9})-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]{1,18})?)?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})?"
@@ -94,11 +98,18 @@ def single(value: float) -> Single | None:
         return None
 
 
-@lru_cache(_CACHED)
 def number(term: Term) -> Number | None:
     """The number a literal stands for; NaN is none."""
-    if not is_literal(term):
+    if term[0] != '"' or term[-1] != ">":
         return None
+    text = term[1 : -len(_INTEGER_TAIL)]
+    if len(text) < 19 and text.isdigit() and text.isascii() and term.endswith(_INTEGER_TAIL):
+        return int(text)
+    return _number(term) if len(term) <= _LONGEST_CACHED else _number.__wrapped__(term)
+
+
+@lru_cache(_CACHED)
+def _number(term: Term) -> Number | None:
     text, datatype, _ = split_literal(term)
     if len(text) > _LONGEST_NUMERAL:
         return None
@@ -133,20 +144,18 @@ def float_value(text: str) -> float | None:
     return float(text) if _DOUBLE.fullmatch(text) else _INFINITIES.get(text)
 
 
-@lru_cache(_CACHED)
 def truth(term: Term) -> bool | None:
     """The boolean a literal stands for."""
-    if not is_literal(term):
-        return None
-    text, datatype, _ = split_literal(term)
-    return _TRUTHS.get(text) if datatype == BOOLEAN else None
+    return _TRUTHS.get(term)
+
+
+def moment(term: Term) -> Moment | None:
+    """A date or dateTime as (type, has a time zone, seconds): those with the same first two are comparable."""
+    return _moment(term) if term[0] == '"' and term[-1] == ">" and len(term) <= _LONGEST_CACHED else None
 
 
 @lru_cache(_CACHED)
-def moment(term: Term) -> Moment | None:
-    """A date or dateTime as (type, has a time zone, seconds): those with the same first two are comparable."""
-    if not is_literal(term):
-        return None
+def _moment(term: Term) -> Moment | None:
     text, datatype, _ = split_literal(term)
     kind = DATE_TIME if datatype == f"{XSD}dateTimeStamp" else datatype
     match = _MOMENT.fullmatch(text) if kind in (DATE, DATE_TIME) else None
@@ -190,7 +199,6 @@ def _offset(zone: str | None) -> int:
     return -minutes if zone[0] == "-" else minutes
 
 
-@lru_cache(_CACHED)
 def tagged(term: Term) -> tuple[str, str] | None:
     """The text and language ("" for none) of a plain or language-tagged string."""
     if not is_literal(term):

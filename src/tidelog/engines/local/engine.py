@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,9 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.heads import Gathered, aggregate_heads
-from tidelog.engines.local.solve import Solver
+from tidelog.engines.local.pattern import Step
+from tidelog.engines.local.solve import Effort, Solver
+from tidelog.engines.local.static import StaticJoins
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.budget import Budget
 from tidelog.model.facts import Fact
@@ -38,10 +40,16 @@ class LocalEngine:
         self.dictionary = dictionary or Dictionary()
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(Computer(self.dictionary), self.budget)
+        self._static = StaticJoins(self.solver, self.dictionary)
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.settings.threads, thread_name_prefix="tidelog")
+
+    def close(self) -> None:
+        """End the threads, if any were started."""
+        if "_pool" in self.__dict__:
+            self._pool.shutdown()
 
     def collect(self, facts: Iterable[Fact]) -> LocalFacts:
         by_predicate: dict[tuple[str, int], list[tuple[Term, ...]]] = {}
@@ -64,22 +72,28 @@ class LocalEngine:
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
-        for derivations, part in self._each(rules):
+        self._static.new_batch([r.rule for r in rules])
+        for derivations, part in self._each([self._task(r) for r in rules]):
             work.derivations += derivations
             gathered.absorb(part)
         return gathered.facts()
 
-    def _each(self, rules: Sequence[Extended[LocalFacts]]) -> Iterator[tuple[int, Gathered]]:
-        """Every rule's heads; on threads when there is enough to read."""
-        smallest = sum(min(map(len, r.sources), default=0) for r in rules)
-        if len(rules) > 1 and self.settings.threads > 1 and smallest > _WORTH_A_THREAD:
-            yield from self._pool.map(self._derive_one, rules)
-        else:
-            yield from map(self._derive_one, rules)
+    def _task(self, extended: Extended[LocalFacts]) -> _Task:
+        rule = extended.rule
+        wanted = _head_variables(rule)
+        steps = self.solver.steps(rule.body, extended.sources)
+        return _Task(rule, wanted, *self._static.rewrite(rule, steps, wanted), min(map(len, extended.sources), default=0))
 
-    def _derive_one(self, extended: Extended[LocalFacts]) -> tuple[int, Gathered]:
-        gathered, rule = Gathered(self.dictionary, self.budget), extended.rule
-        counted = _Counted(self._matches(extended, _head_variables(rule)))
+    def _each(self, tasks: Sequence[_Task]) -> Iterator[tuple[int, Gathered]]:
+        """Every rule's heads; on threads when there is enough to read."""
+        if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > _WORTH_A_THREAD:
+            yield from self._pool.map(self._derive_one, tasks)
+        else:
+            yield from map(self._derive_one, tasks)
+
+    def _derive_one(self, task: _Task) -> tuple[int, Gathered]:
+        gathered, rule = Gathered(self.dictionary, self.budget), task.rule
+        counted = _Counted(self.solver.solve(task.steps, task.wanted, task.effort))
         if rule.aggregate is not None:
             aggregate_heads(rule, counted, gathered)
         else:
@@ -88,8 +102,7 @@ class LocalEngine:
         return counted.matches, gathered
 
     def _matches(self, extended: Extended[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
-        steps = self.solver.steps(extended.rule.body, extended.sources)
-        return self.solver.solve(steps, wanted)
+        return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
 
     def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> dict[Fact, int]:
         counts: dict[Fact, int] = {}
@@ -125,6 +138,17 @@ class LocalEngine:
             if limit is not None and found.length >= limit:
                 return found.take(np.arange(limit, dtype=np.int64))
         return found or Bindings({v: np.empty(0, dtype=np.int64) for v in variables}, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """A rule ready to run."""
+
+    rule: Rule
+    wanted: list[Variable]
+    steps: list[Step]
+    effort: Effort
+    smallest: int
 
 
 class _Counted:

@@ -87,6 +87,10 @@ class LocalFacts:
             sizes[predicate] = sizes.get(predicate, 0) + len(table)
         return sizes
 
+    def arities(self) -> dict[str, int]:
+        """How many arguments the facts of each predicate have."""
+        return {name: 3 if name == TRIPLE else table.arity for (name, _), table in self.tables.items()}
+
     def only(self, predicate: str) -> LocalFacts:
         return LocalFacts(self.dictionary, {r: t for r, t in self.tables.items() if r[0] == predicate})
 

@@ -1,80 +1,30 @@
-"""All matches of a rule body. The next atom is the one with the fewest matches, counted, not guessed.
-
-Sorted columns tell the exact number of matches of an atom for given bindings by two searches, so the order of the join
-is chosen while it runs: conditions, assignments and negations as soon as their variables are bound, then the atom that
-extends a sample of the bindings by least. It therefore starts from the smallest set (a delta, a schema relation) and
-never depends on the order in which the rule was written.
-
-A triple whose predicate is a variable is matched predicate by predicate: those the bindings name when the variable is
-bound (by a schema atom, usually), else all of them.
-"""
+"""All matches of a rule body, in blocks that fit the memory budget."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from tidelog.engines.local.compute import Computer
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.pattern import Pattern, Step, needs
+from tidelog.engines.local.plan import next_step, rival
 from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.budget import Budget
-from tidelog.kernel.join import Probe, probe
+from tidelog.kernel.rows import Mask, find
 from tidelog.kernel.table import Table
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.syntax import Assignment, Atom, Condition, Literal, Negation, Variable, expression_variables
+from tidelog.rules.syntax import Atom, Literal, Negation, Variable
 
-_SAMPLE = 256  # bindings looked at to choose the next atom
 _FOLD = 4096  # from this many rows on, folding equal ones pays
 
-Argument = Variable | int
 
+@dataclass
+class Effort:
+    """How many rows were looked at."""
 
-@dataclass(frozen=True)
-class Pattern:
-    """A positive or negated atom with its constants as ids, and the facts it reads."""
-
-    predicate: str
-    args: tuple[Argument, ...]
-    source: LocalFacts
-    negated: bool = False
-
-    def variables(self) -> set[Variable]:
-        return {a for a in self.args if isinstance(a, Variable)}
-
-    def parts(self, bindings: Bindings) -> Iterator[tuple[Table, tuple[Argument, ...], Bindings]]:
-        """The tables to look in, with the columns of each and the bindings that belong there."""
-        if self.predicate != TRIPLE:
-            table = self.source.tables.get((self.predicate, WHOLE))
-            yield from [(table, self.args, bindings)] if table else []
-            return
-        subject, predicate, object_ = self.args
-        ends = (subject, object_)
-        if isinstance(predicate, int):
-            table = self.source.tables.get((TRIPLE, predicate))
-            yield from [(table, ends, bindings)] if table else []
-        elif predicate in bindings.columns:
-            for name, part in bindings.split_by(predicate):
-                if table := self.source.tables.get((TRIPLE, name)):
-                    yield table, ends, part
-        else:
-            for name, table in self.source.triple_tables.items():
-                yield table, ends, bindings.with_column(predicate, name)
-
-    def probes(self, bindings: Bindings) -> Iterator[Probe]:
-        return (probe(part, table, args) for table, args, part in self.parts(bindings))
-
-
-Step = Pattern | Condition | Assignment
-
-
-def needs(step: Step) -> set[Variable]:
-    """The variables a step mentions."""
-    if isinstance(step, Pattern):
-        return step.variables()
-    mentioned = set(expression_variables(step.expression))
-    return mentioned | {step.variable} if isinstance(step, Assignment) else mentioned
+    rows: int = 0
 
 
 class Solver:
@@ -97,86 +47,93 @@ class Solver:
                 steps.append(literal)
         return steps
 
-    def solve(self, steps: Sequence[Step], wanted: Collection[Variable]) -> Iterator[Bindings]:
+    def solve(
+        self, steps: Sequence[Step], wanted: Collection[Variable], effort: Effort | None = None
+    ) -> Iterator[Bindings]:
         """Every match, as blocks of bindings of the wanted variables (rows may repeat, see `Bindings.weight`)."""
-        yield from self._solve(UNIT, list(steps), frozenset(wanted))
+        return _Search(self, frozenset(wanted), effort or Effort()).run(UNIT, list(steps))
 
-    def _solve(self, bindings: Bindings, steps: list[Step], wanted: frozenset[Variable]) -> Iterator[Bindings]:
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One body being solved."""
+
+    solver: Solver
+    wanted: frozenset[Variable]
+    effort: Effort
+
+    def run(self, bindings: Bindings, steps: list[Step]) -> Iterator[Bindings]:
         while steps and bindings.length:
-            step = self._next(bindings, steps)
+            step = next_step(bindings, steps)
+            if isinstance(step, Pattern) and not step.negated:
+                yield from self._join(step, bindings, steps)
+                return
             steps = [s for s in steps if s is not step]
-            needed = wanted.union(*map(needs, steps))
-            if not isinstance(step, Pattern):
-                bindings = self.computer.apply(step, bindings).only(needed)
-            elif step.negated:
-                bindings = self._reject(step, bindings).only(needed)
-            else:
-                blocks = self._extend(step, bindings, needed)
-                if not steps:
-                    yield from blocks
-                    return
-                if not needed.issuperset(step.variables() | bindings.columns.keys()):
-                    blocks = map(_fold, blocks)
-                head = next(blocks, None)
-                if head is None:
-                    return
-                for later in blocks:
-                    yield from self._solve(head, steps, wanted)
-                    head = later
-                bindings = head
+            bindings = self._filter(step, bindings).only(self._needed(steps))
         if bindings.length:
             yield bindings
 
-    def _extend(self, step: Pattern, bindings: Bindings, needed: frozenset[Variable]) -> Iterator[Bindings]:
-        for found in step.probes(bindings):
-            total = found.total
-            width = len(step.args) + len(bindings.columns) + 2
-            self.budget.claim(8 * min(total, self.budget.block_rows(width)) * width, "a join")
-            if total:
-                yield from (block for block in found.carry_out(needed, self.budget) if block.length)
+    def _needed(self, steps: Sequence[Step]) -> frozenset[Variable]:
+        return self.wanted.union(*map(needs, steps))
 
-    def _reject(self, step: Pattern, bindings: Bindings) -> Bindings:
-        """The bindings without a match for a negated atom; its own variables are "there is none"."""
+    def _filter(self, step: Step, bindings: Bindings) -> Bindings:
+        if isinstance(step, Pattern):
+            return bindings.take(~self._has_match(step, bindings))
+        return self.solver.computer.apply(step, bindings)
+
+    def _has_match(self, step: Pattern, bindings: Bindings) -> Mask:
+        """Which bindings have a match for an atom; variables of its own may be anything."""
         rowid = object()
         numbered = bindings.with_column(rowid, np.arange(bindings.length, dtype=np.int64))
         matched = np.zeros(bindings.length, dtype=np.bool_)
         for found in step.probes(numbered):
-            mask = found.bindings_with_match(self.budget)
+            mask = found.bindings_with_match(self.solver.budget)
             matched[found.bindings.columns[rowid][mask]] = True
-        return bindings.take(~matched)
+        return matched
 
-    def _next(self, bindings: Bindings, steps: Sequence[Step]) -> Step:
-        bound = bindings.columns.keys()
-        for step in steps:
-            if self._is_ready(step, steps, bound):
-                return step
-        patterns = [s for s in steps if isinstance(s, Pattern) and not s.negated]
-        if len(patterns) == 1:
-            return patterns[0]
-        connected = [p for p in patterns if not p.variables().isdisjoint(bound) or not p.variables()]
-        return min(connected or patterns, key=lambda p: self._cost(p, self._sample(bindings)))
+    def _join(self, step: Pattern, bindings: Bindings, steps: list[Step]) -> Iterator[Bindings]:
+        """Extend the bindings by an atom and go on; some bindings may do better with another atom first."""
+        rest = [s for s in steps if s is not step]
+        better = rival(bindings, step, rest)
+        if better is not None:
+            other, fewer = better
+            yield from self._extend(other, bindings.take(fewer), [s for s in steps if s is not other])
+            bindings = bindings.take(~fewer)
+        yield from self._extend(step, bindings, rest)
 
-    @staticmethod
-    def _is_ready(step: Step, steps: Sequence[Step], bound: Collection[object]) -> bool:
-        """Whether a condition, assignment or negation can be evaluated now."""
-        if isinstance(step, Condition):
-            return all(v in bound for v in expression_variables(step.expression))
-        if isinstance(step, Assignment):
-            return all(v in bound for v in expression_variables(step.expression))
-        if not step.negated:
-            return False
-        elsewhere = set[Variable]().union(*(needs(s) for s in steps if s is not step))
-        return all(v in bound for v in step.variables() & elsewhere)
+    def _extend(self, step: Pattern, bindings: Bindings, rest: list[Step]) -> Iterator[Bindings]:
+        needed = self._needed(rest)
+        blocks = self._blocks(step, bindings, needed) if bindings.length else iter(())
+        if not rest:
+            yield from blocks
+            return
+        drops = not needed.issuperset(step.variables() | bindings.columns.keys())
+        for block in blocks:
+            yield from self.run(_fold(block) if drops else block, rest)
 
-    @staticmethod
-    def _sample(bindings: Bindings) -> Bindings:
-        if bindings.length <= _SAMPLE:
-            return bindings
-        return bindings.take(np.linspace(0, bindings.length - 1, _SAMPLE).astype(np.int64))
+    def _blocks(self, step: Pattern, bindings: Bindings, needed: frozenset[Variable]) -> Iterator[Bindings]:
+        budget = self.solver.budget
+        for found in step.probes(bindings):
+            total = found.total
+            self.effort.rows += total
+            width = len(step.args) + len(bindings.columns) + 2
+            budget.claim(8 * min(total, budget.block_rows(width)) * width, "a join")
+            if not total:
+                continue
+            if step.weights is None:
+                yield from (block for block in found.carry_out(needed, budget) if block.length)
+            else:
+                for block in found.carry_out(needed | step.variables(), budget):
+                    yield _weighted(block, found.table, step).only(needed)
 
-    @staticmethod
-    def _cost(pattern: Pattern, sample: Bindings) -> int:
-        return sum(found.total for found in pattern.probes(sample))
+
+def _weighted(block: Bindings, table: Table, step: Pattern) -> Bindings:
+    """Each row with the weight of the table's row that it matched."""
+    assert step.weights is not None
+    (run,) = table.runs
+    at, _ = find(run.rows, run.layout.pack([block.columns[a] for a in step.args], block.length))
+    weight = step.weights[at]
+    return replace(block, weight=weight if block.weight is None else block.weight * weight)
 
 
 def _fold(bindings: Bindings) -> Bindings:

@@ -138,9 +138,7 @@ def _matching(atom: Atom, source: ReferenceFacts, binding: Binding) -> Iterator[
         yield from _unify(atom.args, fact.args, binding)
 
 
-def _unify(
-    pattern: Sequence[Variable | Term | Aggregate], terms: Sequence[Term], binding: Binding
-) -> list[Binding]:
+def _unify(pattern: Sequence[Variable | Term | Aggregate], terms: Sequence[Term], binding: Binding) -> list[Binding]:
     """The binding extended so that the pattern equals the terms, or nothing."""
     longer = dict(binding)
     for place, term in zip(pattern, terms, strict=True):

@@ -1,0 +1,59 @@
+"""`tidelog run`: run a program as Nemo would."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidelog.cli.output import print_json, print_table, progress, warn
+
+if TYPE_CHECKING:
+    from tidelog.answers import Answers
+    from tidelog.program import RunResult
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.add_argument("program", type=Path, metavar="FILE.rls", help="imports are relative to its folder")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where exports go (default: results)")
+    parser.add_argument("--overwrite", action="store_true", help="replace exports that are already there")
+    parser.add_argument("--query", metavar="Q", help="then print the answers of a query such as 'ancestor(ann, ?x)'")
+
+
+def run(options: Namespace) -> int:
+    from tidelog import program
+
+    with progress() as line:
+        result = program.run(options.program, out=options.out, overwrite=options.overwrite, progress=line)
+    with result.knowledge_base as kb:
+        answers = kb.query(options.query) if options.query else None
+        for message in result.warnings:
+            warn(message)
+        (_print_json if options.json else _print)(result, answers)
+    return 0
+
+
+def _print(result: RunResult, answers: Answers | None) -> None:
+    if answers is None:
+        print_table(("predicate", "facts", "file"), [(w.predicate, w.facts, w.file or "") for w in result.written])
+    else:
+        print_table([f"?{name}" for name in answers.names], answers)
+
+
+def _print_json(result: RunResult, answers: Answers | None) -> None:
+    report: dict[str, object] = {
+        "exports": [asdict(written) for written in result.written],
+        "explicit": result.explicit,
+        "derived": result.derived,
+        "seconds": result.seconds,
+        "derivations": result.work.derivations,
+        "rounds": result.work.rounds,
+    }
+    if answers is not None:
+        report["answers"] = {"variables": answers.names, "rows": [list(map(_plain, row)) for row in answers]}
+    print_json(report)
+
+
+def _plain(value: object) -> object:
+    return value if isinstance(value, int | float) else str(value)

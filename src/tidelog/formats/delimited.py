@@ -1,0 +1,137 @@
+"""CSV, TSV and other delimited text, as Nemo's `csv`, `tsv` and `dsv`: a row is a fact, cells are guessed or as told.
+
+A row that does not fit `format` is left out, as in Nemo, and the number of such rows is logged. A row with the wrong
+number of cells is an error (Nemo leaves it out silently).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+
+from tidelog.errors import InputError, Location
+from tidelog.formats.batch import Batch, Codes
+from tidelog.formats.cells import READERS
+from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
+from tidelog.formats.options import Options
+from tidelog.formats.source import opened
+from tidelog.model.terms import INTEGER
+
+_BLOCK = 16 << 20
+_MOST_COLUMNS = 1024
+_LOG = logging.getLogger("tidelog.formats")
+_BARE_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
+_BARE_NAME = r"^[A-Za-z_/.:#%!$&'()*,;=?@~\[\]][A-Za-z0-9_/.:#%!$&'()*,;=?@~\[\]+-]*$"
+
+
+def read_delimited(path: Path, options: Options, delimiter: str) -> Iterator[Batch]:
+    with opened(path) as stream:
+        left_out, first = 0, True
+        for cells in _tables(stream, path, options, delimiter):
+            rows = cells.slice(1) if first and options.ignore_headers else cells
+            first = False
+            batch = _batch(rows, path, options)
+            left_out += len(rows) - len(batch)
+            yield batch
+    if left_out:
+        _LOG.warning("%s: %d rows do not fit the column formats and were left out", path, left_out)
+
+
+def _tables(stream: IO[bytes], path: Path, options: Options, delimiter: str) -> Iterator[pa.RecordBatch]:
+    """The cells as Arrow batches of binary columns, with as many columns as there should be."""
+    wrong: list[object] = []
+
+    def refuse(row: object) -> str:
+        wrong.append(row)
+        return "skip"
+
+    try:
+        for cells in _arrow_reader(stream, options, delimiter, refuse):
+            expected = len(options.columns) if options.columns else cells.num_columns
+            if wrong or cells.num_columns != expected:
+                raise _wrong_width(path, options, delimiter, expected)
+            yield cells
+    except pa.ArrowInvalid as error:
+        if "Empty CSV file" not in str(error) or _has_text(path):
+            raise InputError(f"{path}: {_explained(str(error))}") from None
+
+
+def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str, refuse: object) -> Iterator[pa.RecordBatch]:
+    return iter(
+        arrow_csv.open_csv(
+            stream,
+            arrow_csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=_BLOCK),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter,
+                quote_char='"' if options.quoting else False,
+                newlines_in_values=options.quoting,
+                invalid_row_handler=refuse,
+            ),
+            arrow_csv.ConvertOptions(column_types={f"f{i}": pa.binary() for i in range(_MOST_COLUMNS)}),
+        )
+    )
+
+
+def _batch(rows: pa.RecordBatch, path: Path, options: Options) -> Batch:
+    formats = options.columns or ("any",) * rows.num_columns
+    columns = [_column(cells, name, path) for cells, name in zip(rows.columns, formats, strict=True) if name != "skip"]
+    return batch_of_columns(options.predicate, columns)
+
+
+def _column(cells: pa.Array, format_: str, path: Path) -> Column:
+    distinct, codes = encoded(cells)
+    try:
+        texts = distinct.cast(pa.string())
+    except pa.ArrowInvalid:
+        raise InputError(f"{path}: a cell is not UTF-8; convert the file to UTF-8") from None
+    return _guessed(texts, codes) if format_ == "any" else column_of(texts.to_pylist(), codes, READERS[format_])
+
+
+def _guessed(texts: pa.Array, codes: Codes) -> Column:
+    """Plain integers and names in bulk, all other cells one by one."""
+    integers = pc.match_substring_regex(texts, _BARE_INTEGER)
+    names = pc.match_substring_regex(texts, _BARE_NAME)
+    terms = pc.if_else(
+        integers,
+        pc.binary_join_element_wise('"', texts, f'"^^<{INTEGER}>', ""),
+        pc.binary_join_element_wise("<", texts, ">", ""),
+    )
+    odd = pc.invert(pc.or_(integers, names))
+    if pc.any(odd).as_py():
+        others = [READERS["any"](text) for text in texts.filter(odd).to_pylist()]
+        terms = pc.replace_with_mask(terms, odd, pa.array(others, pa.string()))
+    return Column(terms.cast(pa.binary()), np.asarray(codes, dtype=np.int32))
+
+
+def _wrong_width(path: Path, options: Options, delimiter: str, expected: int) -> InputError:
+    """The error for the first row with a wrong number of cells, found again with line numbers."""
+    with opened(path) as stream:
+        lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+        quote = '"' if options.quoting else None
+        reader, line = csv.reader(lines, delimiter=delimiter, quotechar=quote, quoting=0 if quote else 3), 1
+        for row in reader:
+            if row and len(row) != expected:
+                text = f"expected {expected} cells, found {len(row)}: {delimiter.join(row)[:200]!r}"
+                return InputError(text, Location(str(path), line))
+            line = reader.line_num + 1
+    return InputError(f"{path}: a row does not have {expected} cells")
+
+
+def _has_text(path: Path) -> bool:
+    with opened(path) as stream:
+        return bool(stream.read(1 << 20).strip())
+
+
+def _explained(error: str) -> str:
+    if "straddling" in error or "Empty CSV" in error:
+        return f"a row is longer than {_BLOCK >> 20} MB, or a quoted cell is not closed"
+    return error.removeprefix("CSV parse error: ")

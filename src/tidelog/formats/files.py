@@ -1,0 +1,225 @@
+"""Reading and writing files: which format a name stands for, and who does it.
+
+A file is written aside and renamed at the end, so that no half file is ever seen under its name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, cast
+
+import pyarrow as pa
+
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.batch import Batch, compact_batch
+from tidelog.formats.delimited import read_delimited
+from tidelog.formats.ntriples import Dialect, read_lines
+from tidelog.formats.objects import read_parquet
+from tidelog.formats.options import Options, options
+from tidelog.formats.rdf import read_rdf
+from tidelog.formats.source import blank_scope
+from tidelog.formats.writers import Block, write_delimited, write_lines, write_parquet, write_rdf
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Export, Import
+
+# Format names (Nemo's where it has one), the file name endings that stand for them, and other names in use.
+_ENDINGS = {
+    "ntriples": ("nt",),
+    "nquads": ("nq",),
+    "turtle": ("ttl",),
+    "trig": ("trig",),
+    "rdfxml": ("rdf", "xml", "owl"),
+    "jsonld": ("jsonld",),
+    "csv": ("csv",),
+    "tsv": ("tsv",),
+    "dsv": ("dsv",),
+    "parquet": ("parquet",),
+}
+SUFFIXES = {f".{ending}": name for name, endings in _ENDINGS.items() for ending in endings}
+_RDF = ("ntriples", "nquads", "turtle", "trig", "rdfxml", "jsonld")
+_WITH_GRAPHS = ("nquads", "trig")
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_ROWS = 1 << 16
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """The format that a file name stands for (`.gz` aside), or None."""
+    return SUFFIXES.get(Path(str(path).lower().removesuffix(".gz")).suffix)
+
+
+def is_known(path: str | os.PathLike[str]) -> bool:
+    """Whether a file name says that facts can be read from the file."""
+    return format_of(path) is not None
+
+
+def _format(path: Path, said: str | None) -> str:
+    """The format of a file: as said, or by its name."""
+    by_name = format_of(path)
+    if said == "rdf":  # Nemo's word for whichever RDF format the name says
+        return by_name if by_name in _RDF else "rdfxml"
+    if said is not None:
+        name = said if said in _ENDINGS else SUFFIXES.get(f".{said}")
+        if name is None:
+            raise UsageError(f"unknown format {said!r}; known are: rdf, {', '.join(_ENDINGS)}")
+        return name
+    if by_name is None:
+        known = " ".join(sorted(SUFFIXES))
+        raise InputError(f"{path}: the format cannot be told from the name; known endings (also with .gz): {known}")
+    return by_name
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    predicate: str | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Iterator[Batch]:
+    """The facts of a file, in batches.
+
+    RDF gives facts of `triple` (named graphs are dropped, unless `graphs` asks for them as first column), other
+    formats facts of the predicate named like the file, unless a predicate is given.
+    """
+    source = Path(path)
+    name = _format(source, format)
+    stem = source.name.removesuffix(".gz").rpartition(".")[0] or source.name
+    chosen = options(predicate or (TRIPLE if name in _RDF else stem), parameters)
+    batches = _reader(source, name, chosen)
+    return batches if chosen.limit is None else _limited(batches, chosen.limit)
+
+
+def _reader(path: Path, name: str, chosen: Options) -> Iterator[Batch]:
+    if name == "parquet":
+        return read_parquet(path, chosen)
+    if name not in _RDF:
+        return read_delimited(path, chosen, _delimiter(name, chosen))
+    columns = _rdf_columns(name, chosen)
+    if name in ("ntriples", "nquads"):
+        return read_lines(path, Dialect(chosen.predicate, name == "nquads", columns, blank_scope(path)))
+    return read_rdf(path, name, chosen.predicate, columns, chosen.base)
+
+
+def _delimiter(name: str, chosen: Options) -> str:
+    delimiter = chosen.delimiter or _DELIMITERS.get(name)
+    if delimiter is None:
+        raise UsageError('format dsv needs a delimiter, such as delimiter=";"')
+    return delimiter
+
+
+def _rdf_columns(name: str, chosen: Options) -> tuple[int, ...]:
+    """Which of subject 0, predicate 1, object 2, graph 3 to give, in order."""
+    columns = (3, 0, 1, 2) if chosen.graphs and name in _WITH_GRAPHS else (0, 1, 2)
+    if chosen.columns is None:
+        return columns
+    if len(chosen.columns) != len(columns) or not set(chosen.columns) <= {"any", "skip"}:
+        raise UsageError(f"format of {name} must name {len(columns)} columns, each any or skip")
+    return tuple(c for c, f in zip(columns, chosen.columns, strict=True) if f == "any")
+
+
+def _limited(batches: Iterator[Batch], limit: int) -> Iterator[Batch]:
+    for batch in batches:
+        if limit <= 0:
+            return
+        yield compact_batch(batch.predicate, batch.terms, [c[:limit] for c in batch.codes])
+        limit -= len(batch)
+
+
+def read_import(directive: Import, folder: Path) -> Iterator[Batch]:
+    """The facts an `@import` names; file names are relative to `folder`."""
+    resource = _resource(directive)
+    if resource is None:
+        raise InputError(f"@import {directive.predicate} names no file; say resource=…", directive.location)
+    if re.match(r"https?:", resource):
+        raise InputError(f"{resource} is not fetched; download it and import the file", directive.location)
+    path = folder / resource
+    parameters = directive.parameters
+    if directive.format in (*_WITH_GRAPHS, "rdf") and "graphs" not in parameters:
+        parameters = {**parameters, "graphs": True}
+    return read(path, directive.format, directive.predicate, parameters)
+
+
+def _resource(directive: Import | Export) -> str | None:
+    value = directive.parameters.get("resource")
+    return None if value is None else str(value).strip('"<>')
+
+
+def export_path(directive: Export, folder: Path) -> Path:
+    """The file an `@export` writes: the one it names, or one named like the predicate."""
+    resource = _resource(directive)
+    if resource is not None:
+        return folder / resource
+    name = _format(Path(), directive.format)
+    zipped = options(directive.predicate, directive.parameters).gzip
+    return folder / f"{file_name(directive.predicate)}.{_ENDINGS[name][0]}{'.gz' if zipped else ''}"
+
+
+def file_name(predicate: str) -> str:
+    """A predicate as a file name: characters that mean something to a file system are percent-encoded."""
+    safe = re.sub(r'[\x00-\x1f"*/:<>?\\|%]', lambda m: f"%{ord(m[0]):02X}", predicate)
+    return re.sub(r"^\.", "%2E", safe)
+
+
+def write(
+    path: str | os.PathLike[str],
+    predicate: str,
+    blocks: Iterable[Block],
+    format: str | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> int:
+    """Write the rows of a relation, given as blocks of columns of term texts; gives how many rows were written."""
+    target = Path(path)
+    name = _format(target, format)
+    chosen = options(predicate, parameters)
+    rows = _cut(blocks, chosen.limit)
+    with written_aside(target, chosen.gzip) as stream:
+        if name == "parquet":
+            return write_parquet(stream, rows, chosen)
+        if name in ("ntriples", "nquads"):
+            return write_lines(stream, rows, chosen)
+        if name in _RDF:
+            return write_rdf(stream, rows, chosen, name)
+        return write_delimited(stream, rows, chosen, _delimiter(name, chosen))
+
+
+def _cut(blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
+    """The first `limit` rows in blocks of a moderate size, each with offsets of its own."""
+    left = sys.maxsize if limit is None else limit
+    for block in blocks:
+        length = min(left, len(block[0]) if block else 0)
+        left -= length
+        for at in range(0, length, _ROWS):
+            yield [pa.concat_arrays([column.slice(at, min(_ROWS, length - at))]) for column in block]
+
+
+def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[Block]:
+    """Rows of terms as blocks for `write`."""
+    iterator = iter(rows)
+    while some := list(islice(iterator, _ROWS)):
+        yield [pa.array(column, pa.string()) for column in zip(*some, strict=True)]
+
+
+@contextmanager
+def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]:
+    """A stream to a file that appears under its name only when all is written."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(aside, "wb") as raw:
+            if path.suffix == ".gz" if zipped is None else zipped:
+                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+                    yield cast(IO[bytes], packed)
+            else:
+                yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(aside, path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
+    finally:
+        aside.unlink(missing_ok=True)

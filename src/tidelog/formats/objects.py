@@ -1,0 +1,124 @@
+"""Python values as facts: rows, Arrow tables, pandas frames, Parquet files and rdflib graphs.
+
+A bare `str` (and an Arrow string) is a plain name, an IRI or a string, as `tidelog.model.terms.bare` says. A column
+that tidelog wrote itself holds the texts of terms and is marked so in its metadata; it is read back exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from tidelog.errors import InputError
+from tidelog.formats.batch import Batch, batch_of_terms
+from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
+from tidelog.formats.options import Options
+from tidelog.formats.term_text import canonical
+from tidelog.model.terms import DECIMAL, Term, literal, to_term
+from tidelog.model.vocabulary import TRIPLE, XSD
+
+# The mark of columns that hold texts of terms.
+TERMS_METADATA = {b"tidelog": b"terms"}
+_ROWS = 1 << 16
+
+
+def from_rows(predicate: str, rows: Iterable[Sequence[object]]) -> Batch:
+    """A batch of rows of Python values.
+
+    >>> from_rows("age", [("ann", 42)]).rows()
+    [('<ann>', '"42"^^<http://www.w3.org/2001/XMLSchema#integer>')]
+    """
+    terms: list[tuple[Term, ...]] = []
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str) or not isinstance(row, Iterable):
+            raise InputError(f"{predicate}: row {number} is {row!r}; a row is a tuple or list of values")
+        terms.append(tuple(value_term(value) for value in row))
+        if len(terms[-1]) != len(terms[0]):
+            raise InputError(f"{predicate}: row {number} has {len(terms[-1])} values, the first has {len(terms[0])}")
+    return batch_of_terms(predicate, terms)
+
+
+def value_term(value: object) -> Term:
+    """The term of a value: what `to_term` knows, and dates, times and decimals as XML Schema literals."""
+    if isinstance(value, datetime):
+        return literal(value.isoformat(), f"{XSD}dateTime")
+    if isinstance(value, date):
+        return literal(value.isoformat(), f"{XSD}date")
+    if isinstance(value, Decimal):
+        return literal(f"{value:f}", DECIMAL)
+    return to_term(value)
+
+
+def from_arrow(predicate: str, table: pa.Table | pa.RecordBatch) -> Batch:
+    """A batch of the rows of an Arrow table."""
+    columns = [_column(predicate, f, table.column(i)) for i, f in enumerate(table.schema)]
+    return batch_of_columns(predicate, columns) if columns else Batch(predicate, pa.array([], pa.binary()), ())
+
+
+def _column(source: str, field: pa.Field, values: pa.Array | pa.ChunkedArray) -> Column:
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
+    if values.null_count:
+        row = next(i for i, value in enumerate(values) if not value.is_valid) + 1
+        raise InputError(f"{source}: column {field.name!r} has no value in row {row}; drop such rows or fill them")
+    distinct, codes = encoded(values)
+    if (field.metadata or {}).get(b"tidelog") == b"terms":
+        return column_of(distinct.to_pylist(), codes, lambda text: _checked(source, text))
+    return column_of(distinct.to_pylist(), codes, lambda value: _arrow_term(source, value))
+
+
+def _checked(source: str, text: str) -> Term:
+    term = canonical(text)
+    if term is None:
+        raise InputError(f"{source}: {text!r} is not a term")
+    return term
+
+
+def _arrow_term(source: str, value: object) -> Term:
+    if not isinstance(value, bytes):
+        return value_term(value)
+    try:
+        return value_term(value.decode())
+    except UnicodeDecodeError:
+        raise InputError(f"{source}: binary values must be UTF-8 text, not {value[:20]!r}") from None
+
+
+def from_pandas(predicate: str, frame: Any) -> Batch:
+    """A batch of the rows of a pandas frame, without its index."""
+    try:
+        return from_arrow(predicate, pa.Table.from_pandas(frame, preserve_index=False))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):  # columns of mixed Python values
+        return from_rows(predicate, frame.itertuples(index=False, name=None))
+
+
+def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:
+    """A batch of the triples of an rdflib graph, in the order of their texts."""
+    return batch_of_terms(predicate, sorted(tuple(value_term(t) for t in triple) for triple in graph), arity=3)
+
+
+def read_parquet(path: Path, options: Options) -> Iterator[Batch]:
+    """The rows of a Parquet file, a part of a row group at a time."""
+    try:
+        with parquet.ParquetFile(path) as file:
+            chosen = _chosen(path, file.schema_arrow, options)
+            for rows in file.iter_batches(_ROWS, columns=chosen):
+                yield from_arrow(options.predicate, rows)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise InputError(f"{path}: not a readable Parquet file: {error}") from None
+
+
+def _chosen(path: Path, schema: pa.Schema, options: Options) -> list[str]:
+    """The names of the columns that are not skipped."""
+    formats = options.columns or ("any",) * len(schema.names)
+    if len(formats) != len(schema.names):
+        found = ", ".join(schema.names)
+        raise InputError(f"{path}: expected {len(formats)} columns, found {len(schema.names)}: {found}")
+    return [name for name, format_ in zip(schema.names, formats, strict=True) if format_ != "skip"]

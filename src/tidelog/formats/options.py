@@ -1,0 +1,101 @@
+"""What an `@import` or `@export` may say besides the file: the parameters, checked and typed.
+
+Values may be Python values or terms (`format=(string, int)` in a rule file gives names).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tidelog.errors import UsageError
+from tidelog.model.terms import Term, plain
+
+CELL_FORMATS = ("any", "string", "int", "double", "skip")
+_COMPRESSIONS = {"gzip": True, "gz": True, "none": False, "": False}
+_KNOWN = ("resource", "format", "delimiter", "ignore_headers", "limit", "compression", "quoting", "base", "graphs")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The parameters of one read or write. `columns` is None where nothing was said: every column, guessed."""
+
+    predicate: str
+    columns: tuple[str, ...] | None = None
+    delimiter: str | None = None
+    ignore_headers: bool = False
+    limit: int | None = None
+    gzip: bool | None = None
+    quoting: bool = True
+    base: str | None = None
+    graphs: bool = False  # named graphs as a first column, as Nemo's nquads and trig; else they are dropped
+
+
+def options(predicate: str, parameters: Mapping[str, object] | None) -> Options:
+    """The options of a parameter map; unknown or wrong ones are refused."""
+    given = {str(k): _python(v) for k, v in (parameters or {}).items()}
+    for name in given:
+        if name not in _KNOWN:
+            raise UsageError(f"unknown parameter {name!r}; known are: {', '.join(_KNOWN)}")
+    return Options(
+        predicate=predicate,
+        columns=_columns(given.get("format")),
+        delimiter=_delimiter(given.get("delimiter")),
+        ignore_headers=_flag("ignore_headers", given, False),
+        limit=_limit(given.get("limit")),
+        gzip=_compression(given.get("compression")),
+        quoting=_flag("quoting", given, True),
+        base=str(given["base"]) if given.get("base") else None,
+        graphs=_flag("graphs", given, False),
+    )
+
+
+def _python(value: object) -> object:
+    """A parameter value without the dress of a term."""
+    if isinstance(value, str) and value[:1] in ("<", '"') and len(value) > 1:
+        return plain(Term(value))
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(_python(v) for v in value)
+    return value
+
+
+def _columns(value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    names = tuple(str(v) for v in value) if isinstance(value, tuple) else (str(value),)
+    for name in names:
+        if name not in CELL_FORMATS:
+            raise UsageError(f"unknown column format {name!r}; known are: {', '.join(CELL_FORMATS)}")
+    return names
+
+
+def _delimiter(value: object) -> str | None:
+    if value is None:
+        return None
+    if len(text := str(value)) != 1 or not text.isascii() or text in '"\r\n':
+        raise UsageError(f"delimiter must be one ASCII character other than a quote or a line end, not {text!r}")
+    return text
+
+
+def _flag(name: str, given: Mapping[str, object], default: bool) -> bool:
+    value = given.get(name, default)
+    text = str(value).lower()
+    if text not in ("true", "false"):
+        raise UsageError(f"{name} must be true or false, not {value!r}")
+    return text == "true"
+
+
+def _limit(value: object) -> int | None:
+    if value is None:
+        return None
+    if not (text := str(value)).isascii() or not text.isdigit():
+        raise UsageError(f"limit must be a whole number of rows, not {value!r}")
+    return int(text)
+
+
+def _compression(value: object) -> bool | None:
+    if value is None:
+        return None
+    if (text := str(value).lower()) not in _COMPRESSIONS:
+        raise UsageError(f'compression must be "gzip" or "none", not {value!r}')
+    return _COMPRESSIONS[text]

@@ -1,0 +1,158 @@
+"""Facts as text, block by block. A block is one Arrow array of term texts for each column.
+
+RDF statements must be RDF: a row whose subject is a literal is refused. In CSV, as in Nemo, a row that does not fit
+`format` is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as parquet
+import pyoxigraph
+
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.batch import first_bytes
+from tidelog.formats.cells import WRITERS
+from tidelog.formats.columns import Column, column_of, complete, encoded
+from tidelog.formats.ntriples import DEFAULT_GRAPH
+from tidelog.formats.objects import TERMS_METADATA
+from tidelog.formats.options import Options
+from tidelog.formats.rdf import FORMATS
+from tidelog.model.terms import Term
+
+Block = Sequence[pa.Array]
+_QUOTE, _LESS = b'"<'
+_NAMED = r"^<.*[/#:][\pL_][\pL\pN_.-]*>$"  # what RDF/XML can write as an element: namespace and local name
+
+
+def write_delimited(stream: IO[bytes], blocks: Iterable[Block], options: Options, delimiter: str) -> int:
+    """Rows of cells; gives how many rows were written."""
+    written = 0
+    for block in blocks:
+        formats = options.columns or ("any",) * len(block)
+        if len(formats) != len(block):
+            raise UsageError(f"{options.predicate} has {len(block)} columns, but format names {len(formats)}")
+        chosen = [(terms, format_) for terms, format_ in zip(block, formats, strict=True) if format_ != "skip"]
+        lines = _lines([_cells(t, f, delimiter, alone=len(chosen) == 1) for t, f in chosen], delimiter)
+        written += len(lines)
+        stream.write(_bytes_of(lines))
+    return written
+
+
+def _cells(terms: pa.Array, format_: str, delimiter: str, alone: bool) -> Column:
+    def cell(term: str) -> str | None:
+        text = WRITERS[format_](Term(term))
+        return None if text is None else _quoted(text, delimiter, alone)
+
+    distinct, codes = encoded(_strings(terms))
+    return column_of(distinct.to_pylist(), codes, cell)
+
+
+def _lines(columns: Sequence[Column], delimiter: str) -> pa.Array:
+    kept = complete(columns)
+    cells = [c.terms.take(pa.array(c.codes[kept])) for c in columns]
+    cells[-1] = pc.binary_join_element_wise(cells[-1], b"\n", b"")
+    return pc.binary_join_element_wise(*cells, delimiter.encode())
+
+
+def _quoted(cell: str, delimiter: str, alone: bool) -> str:
+    """A cell as it stands in the file; an empty cell alone in its row is quoted, else the row would look blank."""
+    if any(c in cell for c in (delimiter, '"', "\n", "\r")) or (alone and not cell):
+        return '"' + cell.replace('"', '""') + '"'
+    return cell
+
+
+def write_lines(stream: IO[bytes], blocks: Iterable[Block], options: Options) -> int:
+    """N-Triples, or N-Quads from four columns (graph, subject, predicate, object)."""
+    written = 0
+    for statements in _statements(blocks, options):
+        stream.write(statements)
+        written += statements.count(b"\n")
+    return written
+
+
+def _statements(blocks: Iterable[Block], options: Options, predicates: str | None = None) -> Iterator[bytes]:
+    """Blocks as N-Quads; `predicates` is what the texts of predicates must match."""
+    for block in blocks:
+        terms = [_strings(c) for c in block]
+        if len(terms) == 3:
+            terms = [pa.nulls(len(terms[0]), pa.string()), *terms]
+        elif len(terms) != 4:
+            raise UsageError(f"{options.predicate} has {len(block)} columns; RDF needs 3, or 4 with the graph first")
+        else:
+            terms[0] = pc.if_else(pc.equal(terms[0], DEFAULT_GRAPH), None, terms[0])
+        _refuse_non_rdf(terms, options.predicate)
+        if predicates and not pc.all(fits := pc.match_substring_regex(terms[2], predicates)).as_py():
+            wrong = terms[2].filter(pc.invert(fits))[0]
+            raise InputError(f"{wrong} cannot be a predicate in RDF/XML: it must end in a name after '/', '#' or ':'")
+        yield _bytes_of(pc.binary_join_element_wise(*terms[1:], terms[0], ".\n", " ", null_handling="skip"))
+
+
+def _refuse_non_rdf(terms: Sequence[pa.Array], relation: str) -> None:
+    graph, subject, predicate, _ = terms
+    wrong = (first_bytes(subject) == _QUOTE) | (first_bytes(predicate) != _LESS)
+    wrong |= first_bytes(graph.fill_null("<")) == _QUOTE
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        shown = ", ".join(str(c[at]) for c in terms[1:])
+        raise InputError(
+            f"{relation}({shown}) is no RDF statement: the subject must be an IRI or a blank node, the predicate an"
+            " IRI; write csv or parquet instead"
+        )
+
+
+def write_rdf(stream: IO[bytes], blocks: Iterable[Block], options: Options, format_: str) -> int:
+    """Turtle, TriG, RDF/XML or JSON-LD through pyoxigraph."""
+    written = 0
+
+    def quads() -> Iterator[pyoxigraph.Quad]:
+        nonlocal written
+        for statements in _statements(blocks, options, _NAMED if format_ == "rdfxml" else None):
+            for quad in pyoxigraph.parse(statements, pyoxigraph.RdfFormat.N_QUADS, lenient=True):
+                written += 1
+                yield quad
+
+    try:
+        pyoxigraph.serialize(quads(), stream, FORMATS[format_])
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{options.predicate} cannot be written as {format_}: {error}") from None
+    return written
+
+
+def write_parquet(stream: IO[bytes], blocks: Iterable[Block], options: Options) -> int:
+    """Columns of term texts, marked so that they are read back exactly."""
+    written = 0
+    writer: parquet.ParquetWriter | None = None
+    for block in blocks:
+        table = _terms_table([_strings(c) for c in block])
+        writer = writer or parquet.ParquetWriter(stream, table.schema, compression="zstd")
+        writer.write_table(table)
+        written += len(table)
+    if writer is None:
+        raise UsageError(f"{options.predicate}: nothing to write, and Parquet needs to know the number of columns")
+    writer.close()
+    return written
+
+
+def _terms_table(columns: Sequence[pa.Array]) -> pa.Table:
+    fields = [pa.field(f"c{i}", pa.string(), False, TERMS_METADATA) for i in range(len(columns))]
+    return pa.Table.from_arrays(list(columns), schema=pa.schema(fields))
+
+
+def _strings(terms: pa.Array) -> pa.Array:
+    """Term texts as an Arrow string array, whatever kind of text array they came in."""
+    return terms if pa.types.is_string(terms.type) else terms.cast(pa.string())
+
+
+def _bytes_of(lines: pa.Array) -> bytes:
+    """The texts of an array one after the other: exactly its data buffer."""
+    _, offsets, data = lines.buffers()
+    if data is None or not len(lines):
+        return b""
+    bounds = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    return bytes(memoryview(data)[int(bounds[0]) : int(bounds[-1])])

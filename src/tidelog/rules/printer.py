@@ -1,0 +1,189 @@
+"""Rules, facts and programs as text that parses back to the same objects.
+
+A triple prints as `[?x, rdf:type, ub:Person]`. A wildcard prints as `_` where the parser would invent the same name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from itertools import chain
+
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.normalise import fresh_variables
+from tidelog.rules.operators import CONDITIONS, PRECEDENCE
+from tidelog.rules.scope import STANDARD_PREFIXES
+from tidelog.rules.syntax import (
+    Aggregate,
+    Assignment,
+    Atom,
+    Call,
+    Condition,
+    Export,
+    Expression,
+    Import,
+    Literal,
+    Negation,
+    Program,
+    Rule,
+    Variable,
+    expression_variables,
+)
+from tidelog.rules.tokens import LOCAL, NAME
+
+Prefixes = Mapping[str, str] | None
+Wildcards = frozenset[Variable]
+
+_NAME = re.compile(NAME)
+_LOCAL = re.compile(f"(?:{LOCAL})?")
+_NOT_NAMES = ("true", "false", "_")
+_NONE: Wildcards = frozenset()
+
+
+def format_term(term: Expression | Aggregate, prefixes: Prefixes = None) -> str:
+    """A term, a variable, an aggregate or an expression."""
+    if isinstance(term, Variable):
+        return str(term)
+    if isinstance(term, Call):
+        return _call(term, prefixes)
+    if isinstance(term, Aggregate):
+        return f"#{term.function}({', '.join(map(str, term.args))})"
+    return _constant(term, prefixes)
+
+
+def _constant(term: Term, prefixes: Prefixes) -> str:
+    if terms.is_iri(term):
+        return _iri(term[1:-1], prefixes, _NOT_NAMES)
+    if not terms.is_literal(term) or term[-1] != ">":
+        return term
+    value = terms.to_value(term)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) or (isinstance(value, float) and abs(value) < float("inf")):
+        return terms.plain(term)
+    quoted, _, datatype = term.rpartition("^^")
+    return f"{quoted}^^{_iri(datatype[1:-1], prefixes, ())}"
+
+
+def _iri(text: str, prefixes: Prefixes, reserved: tuple[str, ...]) -> str:
+    if _NAME.fullmatch(text) and text not in reserved:
+        return text
+    for prefix, expansion in {**STANDARD_PREFIXES, **(prefixes or {})}.items():
+        if expansion and text.startswith(expansion) and _LOCAL.fullmatch(text, len(expansion)):
+            return f"{prefix}:{text[len(expansion) :]}"
+    return f"<{text}>"
+
+
+def _call(call: Call, prefixes: Prefixes) -> str:
+    level = PRECEDENCE.get(call.function)
+    if level is None or len(call.args) != 2:
+        return f"{call.function}({', '.join(format_term(a, prefixes) for a in call.args)})"
+    left, right = call.args
+    # A comparison does not chain, so on its left too what binds no tighter needs parentheses.
+    lowest = level + 1 if level == PRECEDENCE["="] else level
+    return f"{_operand(left, lowest, prefixes)} {call.function} {_operand(right, level + 1, prefixes)}"
+
+
+def _operand(term: Expression, lowest: int, prefixes: Prefixes) -> str:
+    text = format_term(term, prefixes)
+    loose = isinstance(term, Call) and len(term.args) == 2 and PRECEDENCE.get(term.function, lowest) < lowest
+    return f"({text})" if loose else text
+
+
+def format_atom(atom: Atom, prefixes: Prefixes = None) -> str:
+    return _atom(atom, prefixes, _NONE)
+
+
+def _atom(atom: Atom, prefixes: Prefixes, wildcards: Wildcards) -> str:
+    args = ", ".join("_" if a in wildcards else format_term(a, prefixes) for a in atom.args)
+    if atom.predicate == TRIPLE and len(atom.args) == 3:
+        return f"[{args}]"
+    return f"{format_predicate(atom.predicate, prefixes)}({args})"
+
+
+def format_predicate(predicate: str, prefixes: Prefixes = None) -> str:
+    reserved = (predicate,) if predicate == "_" or predicate.upper() in CONDITIONS else ()
+    return _iri(predicate, prefixes, reserved)
+
+
+def format_literal(literal: Literal, prefixes: Prefixes = None) -> str:
+    return _literal(literal, prefixes, _NONE)
+
+
+def _literal(literal: Literal, prefixes: Prefixes, wildcards: Wildcards) -> str:
+    if isinstance(literal, Atom):
+        return _atom(literal, prefixes, wildcards)
+    if isinstance(literal, Negation):
+        return f"~{_atom(literal.atom, prefixes, wildcards)}"
+    if isinstance(literal, Assignment):
+        return f"{literal.variable} = {_operand(literal.expression, PRECEDENCE['='] + 1, prefixes)}"
+    return format_term(literal.expression, prefixes)
+
+
+def format_rule(rule: Rule, prefixes: Prefixes = None) -> str:
+    wildcards = _wildcards(rule)
+    heads = ", ".join(_atom(h, prefixes, _NONE) for h in rule.heads)
+    body = ", ".join(_literal(b, prefixes, wildcards) for b in rule.body)
+    return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {body} ."
+
+
+def _attributes(rule: Rule) -> str:
+    name = f"#[name({terms.string(rule.name)})] " if rule.name is not None else ""
+    bound = f"#[bound({rule.bound})] " if rule.bound is not None else ""
+    return f"{name}{bound}{'#[cartesian] ' if rule.cartesian else ''}"
+
+
+def _wildcards(rule: Rule) -> Wildcards:
+    """The variables to print as `_`: invented, used once, and numbered as the parser would number them."""
+    uses = Counter(chain.from_iterable(_variables(b) for b in (*rule.heads, *rule.body)))
+    atoms = (b.atom if isinstance(b, Negation) else b for b in rule.body if isinstance(b, Atom | Negation))
+    candidates = [v for a in atoms for v in a.variables() if v.name.startswith("_") and uses[v] == 1]
+    fresh = fresh_variables(v.name for v in uses.keys() - set(candidates))
+    return frozenset(candidates) if all(v == f for v, f in zip(candidates, fresh, strict=False)) else _NONE
+
+
+def _variables(literal: Literal) -> list[Variable]:
+    """All variables of a literal or a head, those of aggregates too."""
+    if isinstance(literal, Condition):
+        return list(expression_variables(literal.expression))
+    if isinstance(literal, Assignment):
+        return [literal.variable, *expression_variables(literal.expression)]
+    atom = literal.atom if isinstance(literal, Negation) else literal
+    inside = (v for a in atom.args if isinstance(a, Aggregate) for v in a.args)
+    return [*atom.variables(), *inside]
+
+
+def format_fact(fact: Fact, prefixes: Prefixes = None) -> str:
+    return f"{format_atom(Atom(fact.predicate, fact.args), prefixes)} ."
+
+
+def format_program(program: Program) -> str:
+    """The whole program: prefixes, imports, rules, facts, exports."""
+    prefixes = program.prefixes
+    lines = [f"@prefix {prefix}: <{expansion}> ." for prefix, expansion in prefixes.items()]
+    lines += (_transfer("import", i, prefixes) for i in program.imports)
+    lines += (format_rule(r, prefixes) for r in program.rules)
+    lines += (format_fact(f, prefixes) for f in program.facts)
+    lines += (_transfer("export", e, prefixes) for e in program.exports)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _transfer(verb: str, directive: Import | Export, prefixes: Prefixes) -> str:
+    predicate = format_predicate(directive.predicate, prefixes)
+    return f"@{verb} {predicate} :- {directive.format}{_value(directive.parameters)} ."
+
+
+def _value(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)}={_value(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_value, value))})"
+    return terms.string(value) if isinstance(value, str) else _constant(terms.to_term(value), None)
+
+
+def _key(key: str) -> str:
+    return key if _NAME.fullmatch(key) else terms.string(key)

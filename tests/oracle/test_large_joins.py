@@ -1,0 +1,64 @@
+"""Joins of thousands of matches, cut into small blocks, against clingo: what the small random programs cannot reach."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.oracle.clingo_model import clingo_model
+from tests.oracle.ways import SMALL_BLOCKS, semi_naive
+from tidelog.algebra.engine import Work
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term, integer, iri
+from tidelog.rules.parser import parse_rules
+
+# Over edge(x, y), weight(x, y, n), colour(x, c), box(x, y, z, u) and triples [x, p, y] on NODES nodes.
+PROGRAMS = {
+    "two hops": "hop(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .",
+    "two hops by a node": "hop(?x, ?z, ?y) :- edge(?x, ?y), edge(?y, ?z) .",
+    "closure": "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .",
+    "closure by halves": "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), reach(?y, ?z) .",
+    "triangle": "triangle(?x, ?y, ?z) :- edge(?x, ?y), edge(?y, ?z), edge(?z, ?x) .",
+    "loops": "loop(?x) :- edge(?x, ?x) . pair(?x, ?y) :- loop(?x), edge(?x, ?y), edge(?y, ?y) .",
+    "same generation": """same(?x, ?y) :- edge(?p, ?x), edge(?p, ?y), colour(?p, n1) .
+                          same(?x, ?y) :- edge(?p, ?x), same(?p, ?q), edge(?q, ?y) .""",
+    "negation after a join": "far(?x, ?z) :- edge(?x, ?y), edge(?y, ?z), ~edge(?x, ?z) .",
+    "negation with a variable of its own": """plain(?x, ?y) :- edge(?x, ?y), ~colour(?y, ?e) .
+                                              apart(?x, ?y) :- edge(?x, ?y), ~box(?y, ?x, ?e, ?e) .""",
+    "counts": "degree(?x, #count(?z)) :- edge(?x, ?y), edge(?y, ?z) .",
+    "sums": "total(?x, #sum(?n, ?z)) :- edge(?x, ?y), weight(?y, ?z, ?n) . all(#max(?n)) :- total(_, ?n) .",
+    "comparison": "near(?x, ?z, ?m) :- weight(?x, ?y, ?n), weight(?y, ?z, ?k), ?n < ?k, ?m = ?n + ?k .",
+    "predicates as data": """[?x, ?q, ?y] :- [?x, ?p, ?y], [?p, sub, ?q] .
+                             [?y, back, ?x] :- [?x, ?p, ?y], ?p != sub .""",
+    "four columns": """box(?u, ?x, ?y, ?z) :- box(?x, ?y, ?z, ?u) . twice(?x, ?y) :- box(?x, ?x, ?y, ?y) .
+                       mid(?y, ?z) :- box(n1, ?y, ?z, n2) .""",
+    "wide join": "wide(?x, ?c) :- edge(?x, ?y), box(?y, ?z, ?u, ?x), colour(?z, ?c), ~edge(?z, ?u) .",
+}
+NODES = 45
+
+
+def random_data(random: Random) -> list[Fact]:
+    nodes = [iri(f"n{i}") for i in range(NODES)]
+    properties = [*(iri(f"p{i}") for i in range(4)), iri("sub")]
+    numbers = [integer(n) for n in range(-3, 20)]
+
+    def some(predicate: str, count: int, *columns: list[Term]) -> set[Fact]:
+        return {Fact(predicate, tuple(map(random.choice, columns))) for _ in range(count)}
+
+    facts = some("edge", 400, nodes, nodes[: NODES // 2]) | some("edge", 100, nodes[: NODES // 2], nodes)
+    facts |= some("weight", 300, nodes, nodes, numbers) | some("colour", 60, nodes, nodes[:6])
+    facts |= some("box", 1500, nodes[:12], nodes[:12], nodes[:12], nodes[:12])
+    facts |= some("triple", 300, nodes, properties[:4], nodes)
+    facts |= some("triple", 3, properties[:4], [iri("sub")], properties)
+    return sorted(facts)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_local_engine_and_clingo_agree(name: str) -> None:
+    rules = parse_rules(PROGRAMS[name])
+    facts = random_data(Random(name))
+    expected = clingo_model(rules, facts)
+    assert len(expected) > len(facts)
+    assert semi_naive(LocalEngine(SMALL_BLOCKS), rules, facts, Work()) == expected

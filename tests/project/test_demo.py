@@ -1,0 +1,44 @@
+"""`make demo` does what it says, on the real public interface."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from demo import university
+
+
+@pytest.fixture(scope="module")
+def shown() -> str:
+    """What the demo prints; it is run once."""
+    with pytest.MonkeyPatch.context() as patch:
+        lines: list[str] = []
+        patch.setattr("builtins.print", lambda *values, **_: lines.append(" ".join(map(str, values))))
+        university.main()
+    return "\n".join(lines)
+
+
+def test_it_derives_facts(shown: str) -> None:
+    found = re.search(r"(\d+) rules: ([\d,]+) facts given, ([\d,]+) derived", shown)
+    assert found
+    rules, given, derived = (int(text.replace(",", "")) for text in found.groups())
+    assert rules > 50
+    assert given > 50_000
+    assert derived > given // 10
+
+
+def test_a_preview_changes_nothing_and_a_change_does(shown: str) -> None:
+    assert re.findall(r"^version (\d+)", shown, re.MULTILINE) == ["1", "2", "2", "3"]
+
+
+def test_what_follows_from_one_fact_goes_with_it(shown: str) -> None:
+    lost = shown.partition("leaves")[2].partition("Query")[0]
+    assert "advisor" in lost
+    assert "+0 " in lost
+
+
+def test_ada_is_a_student_and_a_person(shown: str) -> None:
+    answer = shown.partition("what is Ada now?")[2]
+    assert "#GraduateStudent" in answer
+    assert "#Person" in answer

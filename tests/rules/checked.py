@@ -1,0 +1,14 @@
+"""A program as a knowledge base takes it: parsed, checked, and ordered into strata."""
+
+from __future__ import annotations
+
+from tidelog.rules.parser import parse_program
+from tidelog.rules.safety import check_arity, check_rules
+from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.syntax import Program
+
+
+def checked(text: str) -> tuple[Program, list[Stratum]]:
+    program = parse_program(text)
+    check_rules(program.rules, check_arity(program.facts))
+    return program, stratify(program.rules)

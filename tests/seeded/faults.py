@@ -1,0 +1,195 @@
+"""The deliberate faults: what is planted where, and why it is the kind of mistake that could happen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In `module` (a path below the package) the text `old`, which occurs once, becomes `new`."""
+
+    name: str
+    why: str
+    module: str
+    old: str
+    new: str
+
+
+FAULTS = (
+    Fault(
+        "dropped pivot",
+        "semi-naive tries only the first atom as the one that matches a new fact",
+        "algebra/extended.py",
+        "for i, pivot in enumerate(positions):",
+        "for i, pivot in enumerate(positions[:1]):",
+    ),
+    Fault(
+        "pivot twice",
+        "an instance with two new facts is considered once for each of them",
+        "algebra/extended.py",
+        "new if j == i else old for j",
+        "new if j == i else all_ for j",
+    ),
+    Fault(
+        "stale delta",
+        "what was new in the last round is not among what is known in the next",
+        "algebra/fixpoint.py",
+        "known, new = everything, derived - everything",
+        "known, new = known, derived - everything",
+    ),
+    Fault(
+        "missing deduplication",
+        "equal rows stay in a run",
+        "kernel/rows.py",
+        "return rows if keep.all() else rows[:, keep]",
+        "return rows",
+    ),
+    Fault(
+        "later words ignored",
+        "rows wider than a word count as equal when their first words are",
+        "kernel/rows.py",
+        "keep[1:] |= word[1:] != word[:-1]",
+        "keep[1:] |= False",
+    ),
+    Fault(
+        "off by one in a wide search",
+        "binary search among rows wider than a word ends after an equal row",
+        "kernel/rows.py",
+        'value < keys if side == "left" else value <= keys',
+        "value <= keys",
+    ),
+    Fault(
+        "order of the probes lost",
+        "keys are sorted before a search but the answers are not put back",
+        "kernel/rows.py",
+        "starts[order], ends[order] = ",
+        "starts[:], ends[:] = ",
+    ),
+    Fault(
+        "wrong column order",
+        "another order of a run is packed like the natural one",
+        "kernel/run.py",
+        "packed.sort(self.layout.pack([self.column(c) for c in order], len(self)))",
+        "packed.sort(self.layout.pack([self.column(c) for c in self.natural], len(self)))",
+    ),
+    Fault(
+        "off by one in a range",
+        "the upper end of a range is its last row, not the place after it",
+        "kernel/rows.py",
+        'return _search(rows, low, "left"), _search(rows, high, "right")',
+        'return _search(rows, low, "left"), _search(rows, high, "right") - 1',
+    ),
+    Fault(
+        "id too large for the layout",
+        "a term newer than a tightly packed run is looked up in it by its lower bits",
+        "kernel/run.py",
+        "return found if absent is None else found & ~absent",
+        "return found",
+    ),
+    Fault(
+        "forgotten tombstone",
+        "removed rows are back when a table is made flat",
+        "kernel/table.py",
+        "return run if self.dead is None else run.keep(~self.dead.contains_run(run))",
+        "return run",
+    ),
+    Fault(
+        "revived row stays dead",
+        "a row that was removed and added again is not live",
+        "kernel/table.py",
+        "dead = dead.minus(Table((added.keep(revived),)))",
+        "dead = dead",
+    ),
+    Fault(
+        "older tombstones lost",
+        "a second removal forgets the first",
+        "kernel/table.py",
+        "dead = Table((gone,)) if self.dead is None else self.dead.plus(Table((gone,)))",
+        "dead = Table((gone,))",
+    ),
+    Fault(
+        "stale overlay",
+        "rows that are there already are added once more, as another run",
+        "kernel/table.py",
+        "added = added.keep(~self.contains_run(added))",
+        "added = added",
+    ),
+    Fault(
+        "run lost in a merge",
+        "when runs are merged only the newest survives",
+        "kernel/table.py",
+        "return (*runs[:start], merge(runs[start:]))",
+        "return (*runs[:start], runs[-1])",
+    ),
+    Fault(
+        "join sees removed rows",
+        "a join looks into the runs of a table and not at its tombstones",
+        "kernel/join.py",
+        "alive = ~self.table.dead.contains(full, len(which))",
+        "alive = np.ones(len(which), dtype=np.bool_)",
+    ),
+    Fault(
+        "repeated variable not checked",
+        "`p(?x, ?x)` matches every row of p",
+        "kernel/join.py",
+        "if before != position:",
+        "if False:",
+    ),
+    Fault(
+        "last match of a block lost",
+        "a block of a cut join ends one match early",
+        "kernel/join.py",
+        "yield self._gather_between(reach, ends, start, min(start + size, int(ends[-1])))",
+        "yield self._gather_between(reach, ends, start, min(start + size - 1, int(ends[-1])))",
+    ),
+    Fault(
+        "block of the wrong bindings",
+        "the second block of a cut join is put beside the bindings of the first",
+        "kernel/join.py",
+        "which += offset",
+        "which += 0",
+    ),
+    Fault(
+        "existential negation by count",
+        "`~p(?e, ?e)` is false as soon as p has any row",
+        "kernel/join.py",
+        "if self.table.dead is None and not _repeats(self._free_args()):",
+        "if self.table.dead is None:",
+    ),
+    Fault(
+        "weights forgotten",
+        "rows folded into one count as one match",
+        "kernel/bindings.py",
+        "return Bindings({k: c[first] for k, c in self.columns.items()}, len(first), weight)",
+        "return Bindings({k: c[first] for k, c in self.columns.items()}, len(first))",
+    ),
+    Fault(
+        "negation too early",
+        "a negated atom is looked at before its variables are bound",
+        "engines/local/solve.py",
+        "return all(v in bound for v in step.variables() & elsewhere)",
+        "return True",
+    ),
+    Fault(
+        "negation by part",
+        "with a variable predicate only the last relation looked at counts",
+        "engines/local/solve.py",
+        "matched[found.bindings.columns[rowid][mask]] = True",
+        "matched[found.bindings.columns[rowid]] = mask",
+    ),
+    Fault(
+        "aggregate over repeated tuples",
+        "tuples that occur in two blocks are counted twice",
+        "engines/local/heads.py",
+        "return {v: c[first] for v, c in zip(variables, together, strict=True)}",
+        "return dict(zip(variables, together, strict=True))",
+    ),
+    Fault(
+        "single match overlooked",
+        "a rule is skipped when its pivot matches exactly one new triple",
+        "engines/local/fact_set.py",
+        "return probe(UNIT, table, args).total > 0",
+        "return probe(UNIT, table, args).total > 1",
+    ),
+)

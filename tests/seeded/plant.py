@@ -1,0 +1,64 @@
+"""Plant a fault in a copy of the package and run a quick part of the suite against the copy.
+
+A fault is caught when tests *fail* (exit status 1). A copy that does not even import proves nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from tests.seeded.faults import Fault
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "tidelog"
+
+# Quick, and together they reach every corner of the kernel; the first failure ends a run.
+SUITE = (
+    "tests/kernel",
+    "tests/oracle/test_random_programs.py::test_engines_and_clingo_give_the_least_model[0-49]",
+    "tests/oracle/test_large_joins.py",
+    "tests/oracle/test_random_sets.py",
+    "tests/oracle/test_random_verbs.py",
+)
+TESTS_FAILED = 1
+
+
+@contextmanager
+def planted(fault: Fault | None) -> Iterator[Path]:
+    """A directory that holds a copy of the package with the fault in it, or as it is without one."""
+    with TemporaryDirectory() as directory:
+        copy = Path(directory) / "tidelog"
+        shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        if fault:
+            module = copy / fault.module
+            module.write_text(module.read_text().replace(fault.old, fault.new))
+        yield Path(directory)
+
+
+def occurrences(fault: Fault) -> int:
+    return (PACKAGE / fault.module).read_text().count(fault.old)
+
+
+def run_suite(fault: Fault | None) -> subprocess.CompletedProcess[str]:
+    """Run the quick part of the suite on a copy, in a process of its own."""
+    with planted(fault) as source:
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={source} .", "--tb=no"]
+        command = [sys.executable, "-B", "-m", "pytest", *options, *SUITE]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def caught_by(fault: Fault) -> str | None:
+    """The test that failed because of the fault, or None if the suite missed it."""
+    run = run_suite(fault)
+    if run.returncode == 0:
+        return None
+    assert run.returncode == TESTS_FAILED, f"{fault.name}: the copy did not run\n{run.stdout}{run.stderr}"
+    failed = re.search(r"^FAILED (.+?)(?: - .*)?$", run.stdout, re.MULTILINE)
+    return failed[1] if failed else "a test"
