@@ -46,9 +46,7 @@ class Measure:
     derivations: int | None = None
     rounds: int | None = None
     peak_bytes: int = 0
-    memory: dict[str, int] = field(
-        default_factory=dict
-    )  # of the open knowledge base: resident, and of which facts and terms
+    memory: dict[str, int] = field(default_factory=dict)  # of the open knowledge base, in bytes, by kind
 
     @property
     def total(self) -> float:

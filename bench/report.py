@@ -13,7 +13,18 @@ from bench.engines import ENGINES
 Result = dict[str, Any]
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
-COLUMNS = ("workload", "engine", "load s", "closure s", "total s", "of tidelog's", "facts", "derivations/s", "peak MB")
+MANY = 1_000_000  # facts from which on the memory of the libraries themselves no longer hides that of the facts
+COLUMNS = (
+    "workload",
+    "engine",
+    "load s",
+    "closure s",
+    "total s",
+    "times tidelog's",
+    "facts",
+    "derivations/s",
+    "peak MB",
+)
 
 
 def write(result: Result, folder: Path, name: str) -> None:
@@ -94,7 +105,7 @@ def _memory(result: Result) -> Iterator[str]:
     for name, workload in result["workloads"].items():
         run = workload["engines"].get("tidelog", {})
         facts = sum(run.get("facts", {}).values())
-        if facts and run["memory"]:
+        if facts >= MANY and run["memory"]:
             figures = ", ".join(f"{kind} {count / facts:.1f}" for kind, count in run["memory"].items())
             yield f"- {name}: bytes per fact of the open knowledge base: {figures}."
 

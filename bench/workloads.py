@@ -104,9 +104,16 @@ def prepare(workload: Workload, root: Path) -> Case:
     folder = root.resolve() / _fingerprint() / workload.name
     case = folder / "case.json"
     if not case.exists():
+        _remove_all_but(folder.parent)
         shutil.rmtree(folder, ignore_errors=True)
         case.write_text(workload.make(folder).to_json())
     return replace(Case.from_json(case.read_text()), folder=str(folder))
+
+
+def _remove_all_but(current: Path) -> None:
+    """Data of older generators, which nothing will read again."""
+    for old in set(current.parent.glob("*")) - {current}:
+        shutil.rmtree(old)
 
 
 def _fingerprint() -> str:

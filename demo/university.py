@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -9,25 +10,21 @@ from pathlib import Path
 import tidelog
 from tidelog.generate import lubm
 
-PREFIX = f"@prefix ub: <{lubm.UB}> . @prefix ex: <http://example.org/> .\n"
+PREFIX = f"@prefix ub: <{lubm.UB}> . @prefix ex: <http://example.org/> ."
+DEPARTMENT = "http://www.Department0.University0.edu"
 
-JOIN = (
-    PREFIX
-    + """
+JOIN = f"""{PREFIX}
 [ex:ada, rdf:type, ub:GraduateStudent] .
-[ex:ada, ub:memberOf, <http://www.Department0.University0.edu>] .
-[ex:ada, ub:advisor, <http://www.Department0.University0.edu/FullProfessor0>] .
+[ex:ada, ub:memberOf, <{DEPARTMENT}>] .
+[ex:ada, ub:takesCourse, <{DEPARTMENT}/GraduateCourse0>] .
+[ex:ada, ub:advisor, <{DEPARTMENT}/FullProfessor0>] .
 """
-)
 
-LEAVE = PREFIX + "[ex:ada, ub:advisor, <http://www.Department0.University0.edu/FullProfessor0>] ."
+DROP = f"{PREFIX} [ex:ada, ub:takesCourse, <{DEPARTMENT}/GraduateCourse0>] ."
 
-COLLEAGUES = (
-    PREFIX
-    + """
+PEERS = f"""{PREFIX}
 [?x, ex:sharesAdvisorWith, ?y] :- [?x, ub:advisor, ?p], [?y, ub:advisor, ?p], ?x != ?y .
 """
-)
 
 
 def main() -> None:
@@ -55,9 +52,9 @@ def change(kb: tidelog.KnowledgeBase) -> None:
     title("Preview: what would follow if Ada joined? Nothing is changed yet")
     show(kb.preview(add=JOIN))
     title("Add her, and a rule")
-    show(kb.apply(add=JOIN, add_rules=COLLEAGUES), rows=0)
-    title("Her advisor leaves: what is lost, and nothing else")
-    show(kb.apply(remove=LEAVE))
+    show(kb.apply(add=JOIN, add_rules=PEERS))
+    title("She drops the course: no longer a student by that rule, still a person by another")
+    show(kb.apply(remove=DROP))
 
 
 def ask(kb: tidelog.KnowledgeBase) -> None:
@@ -72,12 +69,17 @@ def title(text: str) -> None:
     print(f"\n\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() else f"\n{text}\n{'-' * len(text)}")
 
 
-def show(change: tidelog.Change, rows: int = 8) -> None:
-    """The change in one line, and the first facts gained and lost."""
+def show(change: tidelog.Change, most: int = 10) -> None:
+    """The change in one line, and the facts gained and lost if there are few."""
     print(change)
     for sign, facts in (("+", change.added), ("-", change.removed)):
-        if 0 < len(facts) <= rows:
-            print("\n".join(f"  {sign} {line}" for line in sorted(str(facts).splitlines())))
+        if 0 < len(facts) <= most:
+            print("\n".join(sorted(f"  {sign} {short(line)}" for line in str(facts).splitlines())))
+
+
+def short(fact: str) -> str:
+    """IRIs as a reader would write them."""
+    return re.sub(rf"<{re.escape(lubm.UB)}(\w+)>", r"ub:\1", re.sub(r"<http://example.org/(\w+)>", r"ex:\1", fact))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,11 @@ class Change:
     """The net effect of one atomic change.
 
     `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together.
+
+    >>> import tidelog
+    >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+    >>> len(change.added), len(change.removed), change.algorithm
+    (2, 0, 'semi-naive')
     """
 
     version: int

@@ -1,10 +1,10 @@
 """What a user may hand in as facts or rules, turned into parsed batches and rules.
 
-    text                      parent(ann, bob) .  or rules
-    a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports)
-    rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow table
-    an rdflib Graph           its triples
-    rules                     text, a path, a Rule, or a list of these
+text                      parent(ann, bob) .  or rules
+a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports)
+rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow table
+an rdflib Graph           its triples
+rules                     text, a path, a Rule, or a list of these
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ def _batch(name: str, rows: object) -> Batch:
         return formats.from_arrow(name, rows.toArrow())  # type: ignore[attr-defined]
     if isinstance(rows, Iterable) and not isinstance(rows, str):
         return formats.from_rows(name, rows)
-    raise UsageError(f"the rows of {name} must be an iterable of tuples, a DataFrame or an Arrow table, not {type(rows).__name__}")
+    raise UsageError(
+        f"the rows of {name} must be an iterable of tuples, a DataFrame or an Arrow table, not {type(rows).__name__}"
+    )
 
 
 def read_rules(source: object) -> list[Rule]:

@@ -33,7 +33,7 @@ from tidelog.kernel.rows import Ints
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.parser import parse_query
 from tidelog.rules.safety import check_arity, check_rules
-from tidelog.rules.strata import stratify
+from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
 
@@ -47,6 +47,8 @@ class State:
     E: LocalFacts
     I: LocalFacts
     rules: tuple[Rule, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+    arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
     prefixes: Mapping[str, str] = field(default_factory=dict)
     version: int = 0
 
@@ -73,11 +75,17 @@ class KnowledgeBase:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
-        """Release threads. The object must not be used afterwards."""
+        """Release threads. The object must not be used afterwards.
+
+        >>> import tidelog
+        >>> tidelog.open().close()
+        """
         self._engine.close()
 
     @property
@@ -160,7 +168,7 @@ class KnowledgeBase:
         state = self._state
         body, variables = parse_query(text, state.prefixes)
         rule = Rule((Atom("", variables),), tuple(body), cartesian=True)
-        check_rules([rule], self._arities(state), allow_cartesian=True)
+        check_rules([rule], {**state.I.arities(), **state.arities}, allow_cartesian=True)
         found = self._engine.bindings(over(rule, state.I), variables)
         columns = [found.columns[v] for v in variables]
         return Answers([v.name for v in variables], columns, found.length, self._engine.dictionary)
@@ -177,7 +185,7 @@ class KnowledgeBase:
         facts = self._of_kind(kind)
         name = self._expand(predicate)
         tables = list(facts.columns(name))
-        arity = len(tables[0]) if tables else self._arities(self._state).get(name, 0)
+        arity = len(tables[0]) if tables else self._state.arities.get(name, 0)
         empty: list[Ints] = [np.empty(0, dtype=np.int64)]
         columns = [np.concatenate([t[i] for t in tables] or empty) for i in range(arity)]
         length = facts.predicates().get(name, 0)
@@ -223,42 +231,45 @@ class KnowledgeBase:
         if engine not in ("auto", "local"):
             raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
         start, before = time.perf_counter(), self._state
-        rules, fresh = _change_rules(before.rules, plus.rules, without)
-        arities = check_rules(rules, before.E.arities(), allow_cartesian=self._allow_cartesian)
+        ruled, fresh = self._with_rules(before, plus.rules, without)
+        arities = {**before.E.arities(), **ruled.arities}
         added, removed = self._facts(plus, arities), self._facts(minus, arities)
         E = (before.E - removed) | added
         removes = len(removed & before.E) > 0 or bool(without)
         changed = {*added.predicates(), *(h.predicate for r in fresh for h in r.heads)}
-        choice = choose(algorithm, rules, changed, removes)
+        choice = choose(algorithm, ruled.rules, changed, removes)
         work = Work()
-        outcome = self._run(choice.algorithm, before, rules, fresh, E, work)
-        after = replace(
-            before, E=E, I=outcome.I, rules=rules, version=before.version + 1, prefixes={**before.prefixes, **plus.prefixes}
-        )
-        check_constraints(self._engine, rules, outcome.I)
+        outcome = self._run(choice.algorithm, ruled, fresh, E, added, work)
+        prefixes = {**before.prefixes, **plus.prefixes}
+        after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes)
+        check_constraints(self._engine, after.rules, after.I)
         seconds = time.perf_counter() - start
         gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)
         return after, Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
 
+    def _with_rules(self, state: State, add: Sequence[Rule], remove: Sequence[Rule]) -> tuple[State, tuple[Rule, ...]]:
+        """The state with its rules changed and checked (facts as they were), and the rules that are new."""
+        rules, fresh = _change_rules(state.rules, add, remove)
+        if not fresh and not remove:
+            return state, fresh
+        arities = check_rules(rules, state.E.arities(), allow_cartesian=self._allow_cartesian)
+        return replace(state, rules=rules, strata=tuple(stratify(rules)), arities=arities), fresh
+
     def _run(
-        self, algorithm: str, before: State, rules: Sequence[Rule], fresh: Sequence[Rule], E: LocalFacts, work: Work
+        self, algorithm: str, state: State, fresh: Sequence[Rule], E: LocalFacts, added: LocalFacts, work: Work
     ) -> Outcome[LocalFacts]:
-        strata = stratify(rules)
-        if algorithm == "rematerialise" or not before.I:
-            return rematerialise(self._engine, strata, E, before.I, work)
-        heads = self._engine.derive([over(r, before.I) for r in fresh if r.heads], work)
-        I, added = insert(self._engine, strata, before.I, (E | heads) - before.I, work)
-        return Outcome(I, added, self._engine.collect(()))
+        """From the old facts of a state with the new rules to all consequences of E."""
+        if algorithm == "rematerialise" or not state.I:
+            return rematerialise(self._engine, state.strata, E, state.I, work)
+        heads = self._engine.derive([over(r, state.I) for r in fresh if r.heads], work)
+        I, gained = insert(self._engine, state.strata, state.I, (added | heads) - state.I, work)
+        return Outcome(I, gained, self._engine.collect(()))
 
     def _facts(self, source: Input, arities: dict[str, int]) -> LocalFacts:
         """The facts of an input; `arities` learns what is new and refuses what disagrees."""
         arities |= check_arity(source.facts, arities)
         batches = (batch for parts in source.batches for batch in _checked(parts, arities))
         return self._engine.collect(source.facts) | self._engine.load(batches)
-
-    @staticmethod
-    def _arities(state: State) -> dict[str, int]:
-        return check_rules(state.rules, state.I.arities(), allow_cartesian=True)
 
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tidelog import formats
 from tidelog.algebra.engine import Work
+from tidelog.answers import Answers
 from tidelog.errors import InputError, RuleError
 from tidelog.inputs import read_text
 from tidelog.knowledge_base import KnowledgeBase
@@ -33,7 +34,10 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a program gave. `explicit` and `derived` count facts; `work` counts what was done to get them."""
+    """What a program gave. `explicit` and `derived` count facts; `work` counts what was done to get them.
+
+    `knowledge_base` is open for further queries and changes; close it when done.
+    """
 
     written: list[Written]
     explicit: int
@@ -41,6 +45,7 @@ class RunResult:
     seconds: float
     work: Work
     warnings: list[str]
+    answers: Answers | None
     knowledge_base: KnowledgeBase
 
 
@@ -53,9 +58,10 @@ def run(
     *,
     out: Path | None = None,
     overwrite: bool = False,
+    query: str | None = None,
     progress: Callable[[str], None] = _silent,
 ) -> RunResult:
-    """Run the program in a file; the result holds the knowledge base, for further queries.
+    """Run the program in a file, and answer a query over all that follows from it.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -69,6 +75,7 @@ def run(
     kb = KnowledgeBase(allow_cartesian=True)
     progress(f"reasoning over {path.name}")
     change = kb.load(path)
+    answers = kb.query(query) if query else None  # before anything is written: the query may be wrong
     written = list(_write_exports(kb, program.exports, targets, progress)) or _counts(kb, program.rules)
     explicit = len(kb.all_facts("explicit"))
     return RunResult(
@@ -78,6 +85,7 @@ def run(
         seconds=change.seconds,
         work=change.work,
         warnings=list(_warnings(program)),
+        answers=answers,
         knowledge_base=kb,
     )
 

@@ -23,7 +23,17 @@ FORMATS = {
 }
 MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 TYPE = ox.NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
-SKIPPED: dict[str, str] = {}
+_RELATIVE = "a plain name is a relative IRI here, so relative IRIs are accepted"
+_CANONICAL_XML = "pyoxigraph keeps unused namespaces in XML literals"
+SKIPPED = {
+    "nq-syntax-bad-uri-01": _RELATIVE,
+    "nt-syntax-bad-uri-06": _RELATIVE,
+    "nt-syntax-bad-uri-07": _RELATIVE,
+    "nt-syntax-bad-uri-08": _RELATIVE,
+    "nt-syntax-bad-uri-09": _RELATIVE,
+    "xml-canon-test001": _CANONICAL_XML,
+    "xml-canon-test002": _CANONICAL_XML,
+}
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
 import subprocess
@@ -41,7 +42,8 @@ def run_step(step: Step, folder: Path) -> str:
     words = shlex.split(step.command)
     if words[0] == "tidelog":
         words = [sys.executable, "-m", "tidelog.cli", *words[1:]]
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def run_session(path: Path) -> doctest.TestResults:

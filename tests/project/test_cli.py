@@ -163,6 +163,23 @@ def test_run_then_query(tidelog: Command) -> None:
     assert report["answers"] == {"variables": ["to"], "rows": [["bergen"]]}
 
 
+def test_a_wrong_query_leaves_no_exports(tidelog: Command) -> None:
+    ran = tidelog("run", FLIGHTS, "--query", "flight(oslo")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: <query>:1:")
+    assert not Path("results").exists()
+
+
+def test_an_exhausted_machine_is_an_error_not_a_traceback(tidelog: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(directory: Path) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(doctor, "findings", exhausted)
+    ran = tidelog("doctor")
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: out of memory; set TIDELOG_MEMORY")
+
+
 def test_run_warns_of_a_cartesian_product(tidelog: Command) -> None:
     ran = tidelog("run", write("a.rls", "p(1) . q(2) . r(?x, ?y) :- p(?x), q(?y) . @export r :- csv{} ."))
     assert ran.code == 0

@@ -40,7 +40,7 @@ _names = st.sampled_from(
         "_",
         "1st",
         "",
-        "x y".replace(" ", "%20"),
+        "x%20y",
         "f",
         "contains",
         "SUM",

@@ -42,26 +42,10 @@ def test_acceptance(line: str) -> None:
     assert (tidelog_accepts(program), nemo_accepts(program)) == expected
 
 
-@pytest.mark.parametrize(
-    "constant",
-    [
-        "42",
-        "-7",
-        "+911",
-        "007",
-        "0x1F",
-        "0o17",
-        "0b101",
-        "3.14",
-        ".05",
-        "1e3",
-        "10.345E6",
-        "-1.5",
-        "true",
-        '"a b"',
-        '"""x "y" z"""',
-    ],
-)
+NUMBERS = ["42", "-7", "+911", "007", "0x1F", "0o17", "0b101", "3.14", "1e3", "10.345E6", "-1.5", "-0.0"]
+
+
+@pytest.mark.parametrize("constant", [*NUMBERS, "true", "false", '"a b"', '"""x "y" z"""'])
 def test_constants(constant: str) -> None:
     program = f"p({constant}) ."
     engine = nemo.NemoEngine(nemo.load_string(program))

@@ -11,7 +11,7 @@ from tidelog.rules.printer import format_fact, format_program, format_rule
 from tidelog.rules.syntax import Program, Rule
 
 DECLARED = "".join(f"@prefix {prefix}: <{expansion}> .\n" for prefix, expansion in PREFIXES.items())
-relaxed = settings(deadline=None, derandomize=True, max_examples=300)
+relaxed = settings(deadline=None, derandomize=True, max_examples=200)
 
 
 @relaxed
@@ -33,12 +33,12 @@ def test_facts(fact: Fact) -> None:
 @relaxed
 @given(facts)
 def test_the_quick_way_of_reading_facts_agrees_with_the_tokens(fact: Fact) -> None:
-    """A fact with an attribute-free neighbour in front is read through the tokens: its blanks are not plain."""
-    text = format_fact(fact)
-    assert parse_facts(text) == parse_facts(text.replace("(", "% not plain\n(", 1))
+    """A comment after the predicate is more than the quick way takes."""
+    text = format_fact(Fact("p", fact.args))
+    assert parse_facts(text) == parse_facts(text.replace("p(", "p % or so\n(", 1))
 
 
-@relaxed
+@settings(relaxed, max_examples=60)
 @given(programs)
 def test_programs(program: Program) -> None:
     assert parse_program(format_program(program)) == program

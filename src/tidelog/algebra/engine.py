@@ -47,6 +47,8 @@ class Engine(Protocol[F]):
         """For each derived fact, how many matches (over all rules and heads) derive it."""
         ...
 
-    def instances(self, rule: Extended[F], variables: Sequence[Variable], limit: int | None = None) -> Iterator[tuple[Term, ...]]:
+    def instances(
+        self, rule: Extended[F], variables: Sequence[Variable], limit: int | None = None
+    ) -> Iterator[tuple[Term, ...]]:
         """The distinct values of `variables` over all matches of the body, at most `limit` of them."""
         ...

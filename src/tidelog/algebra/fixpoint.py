@@ -1,8 +1,8 @@
 """The fixpoint loop: derive from what is new until nothing is new, and count the work.
 
-    N = what is new        I = all that is known, N included
-    repeat   A = the heads of all matches with at least one atom in N, each match once
-             N = A - I;  I = I | N
+N = what is new        I = all that is known, N included
+repeat   A = the heads of all matches with at least one atom in N, each match once
+         N = A - I;  I = I | N
 """
 
 from __future__ import annotations

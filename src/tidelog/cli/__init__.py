@@ -49,6 +49,8 @@ def _run(options: Namespace) -> int:
         raise
     except OSError as error:
         return _fail(_describe(error), 1)
+    except MemoryError:
+        return _fail("out of memory; set TIDELOG_MEMORY to less than the machine has, or use a larger machine", 1)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tidelog.cli.output import print_json, print_table, progress, warn
 
 if TYPE_CHECKING:
-    from tidelog.answers import Answers
     from tidelog.program import RunResult
 
 
@@ -25,23 +24,24 @@ def run(options: Namespace) -> int:
     from tidelog import program
 
     with progress() as line:
-        result = program.run(options.program, out=options.out, overwrite=options.overwrite, progress=line)
-    with result.knowledge_base as kb:
-        answers = kb.query(options.query) if options.query else None
+        result = program.run(
+            options.program, out=options.out, overwrite=options.overwrite, query=options.query, progress=line
+        )
+    with result.knowledge_base:
         for message in result.warnings:
             warn(message)
-        (_print_json if options.json else _print)(result, answers)
+        (_print_json if options.json else _print)(result)
     return 0
 
 
-def _print(result: RunResult, answers: Answers | None) -> None:
-    if answers is None:
+def _print(result: RunResult) -> None:
+    if result.answers is None:
         print_table(("predicate", "facts", "file"), [(w.predicate, w.facts, w.file or "") for w in result.written])
     else:
-        print_table([f"?{name}" for name in answers.names], answers)
+        print_table([f"?{name}" for name in result.answers.names], result.answers)
 
 
-def _print_json(result: RunResult, answers: Answers | None) -> None:
+def _print_json(result: RunResult) -> None:
     report: dict[str, object] = {
         "exports": [asdict(written) for written in result.written],
         "explicit": result.explicit,
@@ -50,8 +50,9 @@ def _print_json(result: RunResult, answers: Answers | None) -> None:
         "derivations": result.work.derivations,
         "rounds": result.work.rounds,
     }
-    if answers is not None:
-        report["answers"] = {"variables": answers.names, "rows": [list(map(_plain, row)) for row in answers]}
+    if result.answers is not None:
+        rows = [list(map(_plain, row)) for row in result.answers]
+        report["answers"] = {"variables": result.answers.names, "rows": rows}
     print_json(report)
 
 

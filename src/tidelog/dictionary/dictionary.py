@@ -30,6 +30,7 @@ from tidelog.model.terms import Term
 MAX_TERMS = 2**31 - 1
 _LOAD = 0.65
 _GROWTH = 1.6
+_REMEMBERED = 4096  # terms encoded one by one that are remembered
 _FEW = 64  # so few are placed faster one by one
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
@@ -50,6 +51,7 @@ class Dictionary:
         self._texts = Texts()
         self._table = _Table(64)
         self._lock = Lock()
+        self._encoded: dict[Term, int] = {}  # the constants of rules are asked for again and again
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -76,7 +78,15 @@ class Dictionary:
 
     def encode(self, term: Term) -> int:
         """The id of a term; a new one if it has none."""
-        hash_ = self._hashing.one(term.encode())
+        id_ = self._encoded.get(term)
+        if id_ is None:
+            id_ = self._encode(term, self._hashing.one(term.encode()))
+            if len(self._encoded) >= _REMEMBERED:
+                self._encoded.clear()
+            self._encoded[term] = id_
+        return id_
+
+    def _encode(self, term: Term, hash_: int) -> int:
         found = self._find(term, hash_)
         if found is not None:
             return found

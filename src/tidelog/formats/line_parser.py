@@ -30,19 +30,23 @@ class LineError(Exception):
         return InputError(self.message, Location(file, line, self.column, self.text))
 
 
-def parse_line(raw: bytes, quads: bool) -> tuple[Term, ...] | None:
-    """The three terms of a line (four with a graph name), or None for a blank line or a comment."""
+def parse_line(raw: bytes, quads: bool) -> list[tuple[Term, ...]]:
+    """The statement of a line, three terms or four with a graph name; none for a blank line or a comment.
+
+    A carriage return ends a line too, so what lies between two line feeds may hold several statements.
+    """
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
         shown = raw.decode(errors="replace")
         raise LineError("not UTF-8; convert the file to UTF-8", len(raw[: error.start].decode()) + 1, shown) from None
-    return _Line(text).statement(quads)
+    statements = (_Line(part).statement(quads) for part in text.split("\r"))
+    return [statement for statement in statements if statement is not None]
 
 
 class _Line:
     def __init__(self, text: str) -> None:
-        self.text = text.rstrip("\r")
+        self.text = text
         self.at = 0
 
     def statement(self, quads: bool) -> tuple[Term, ...] | None:

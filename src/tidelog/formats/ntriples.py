@@ -106,11 +106,10 @@ def parse_chunk(chunk: bytes, dialect: Dialect) -> Parsed:
     rows: list[tuple[Term, ...]] = []
     for line in np.flatnonzero(~accepted).tolist():
         try:
-            terms = parse_line(lines.raw(line), dialect.quads)
+            statements = parse_line(lines.raw(line), dialect.quads)
         except LineError as error:
             return Parsed(batches, len(lines), (line, error))
-        if terms is not None:
-            rows.append(tuple(_chosen(terms, dialect)))
+        rows += [tuple(_chosen(terms, dialect)) for terms in statements]
     if rows:
         batches.append(batch_of_terms(dialect.predicate, rows))
     return Parsed(batches, len(lines))
@@ -140,7 +139,7 @@ class _Lines:
         first, second = spaces[at], spaces[at + 1]
         dot = self.ends - 1
         dot = dot - (data[dot] == _RETURN)
-        stop = dot - (data[dot - 1] == _SPACE)
+        stop = dot - (data[np.maximum(dot - 1, 0)] == _SPACE)
         plain = (first > self.starts) & (second > first + 1) & (stop > second + 1) & (data[dot] == _DOT)
         lines = np.flatnonzero(plain)
         bounds = [b[lines] for b in (self.starts, first, first + 1, second, second + 1, stop)]

@@ -1,7 +1,7 @@
 """Packed sorted columns of term ids: the only place where facts are joined.
 
-    rows      sort, search and compare packed rows       (arrays in, arrays out)
-    run       one immutable sorted set of rows, in every order that was asked for
-    table     a relation: a few runs and what was removed from them
-    budget    counts bytes before they are allocated
+rows      sort, search and compare packed rows       (arrays in, arrays out)
+run       one immutable sorted set of rows, in every order that was asked for
+table     a relation: a few runs and what was removed from them
+budget    counts bytes before they are allocated
 """

@@ -6,8 +6,12 @@ does not is done in blocks, and what cannot fit at all is refused with the numbe
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from dataclasses import dataclass
+
+import pyarrow as pa
 
 from tidelog.errors import LimitError
 
@@ -34,6 +38,14 @@ class Budget:
                 f"{purpose} needs {nbytes / 1e9:.2f} GB more than the {used / 1e9:.2f} GB in use; the memory budget is "
                 f"{self.limit / 1e9:.2f} GB. Nothing was changed. Raise it with TIDELOG_MEMORY=16GB, or make the rules more selective."
             )
+
+
+def give_back() -> None:
+    """Hand memory that bulk work no longer needs back to the system: allocators tend to keep it."""
+    pa.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
 
 
 def resident_bytes() -> int:

@@ -66,7 +66,7 @@ class Layout:
 
     def unpack(self, rows: Ints, column: int) -> Ints:
         word, shift = self.places[column]
-        value = rows[word] >> shift if shift else rows[word]
+        value: Ints = rows[word] >> shift if shift else rows[word]
         leftmost = column == 0 or self.places[column - 1][0] != word
         return value if leftmost else value & self.mask
 
@@ -121,7 +121,8 @@ def _is_ordered(keys: Ints) -> bool:
 def _search(rows: Ints, keys: Ints, side: Side) -> Ints:
     """Where each key would go among the sorted rows: before ("left") or after ("right") equal ones."""
     if rows.shape[0] == 1:
-        return np.searchsorted(rows[0], keys[0], side)
+        found: Ints = np.searchsorted(rows[0], keys[0], side)
+        return found
     low, high = np.searchsorted(rows[0], keys[0], "left"), np.searchsorted(rows[0], keys[0], "right")
     for word, key in zip(rows[1:-1], keys[1:-1], strict=True):
         low, high = _bisect(word, key, low, high, "left"), _bisect(word, key, low, high, "right")

@@ -47,7 +47,7 @@ class Run:
         return cls(layout, packed.distinct(layout.pack(columns, length)))
 
     def __len__(self) -> int:
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     @property
     def rows(self) -> Ints:
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in (*self._orders.values(), *self._starts.values()))
+        return sum(a.nbytes for a in self._orders.values()) + sum(a.nbytes for a in self._starts.values())
 
     def in_order(self, order: Order) -> Ints:
         rows = self._orders.get(order)
@@ -84,8 +84,9 @@ class Run:
         absent = self._absent(prefix, length)
         starts = self._starts_for(order, prefix)
         if starts is not None:
-            leading = np.minimum(prefix[0], len(starts) - 1)
-            return starts[leading], starts[np.minimum(leading + 1, len(starts) - 1)]
+            last = len(starts) - 1
+            leading = np.minimum(prefix[0], last)
+            return starts[leading].astype(np.int64), starts[np.minimum(leading + 1, last)].astype(np.int64)
         first = self.layout.pack(prefix, length)
         if len(prefix) == len(order):
             low, found = packed.find(rows, first)

@@ -64,19 +64,31 @@ class _Text(str):
 
 
 class Name(_Text):
-    """A plain name such as `ann`; prints and compares as the bare text."""
+    """A plain name such as `ann`; prints and compares as the bare text.
+
+    >>> to_term(Name("ann")), Name("ann") == "ann"
+    ('<ann>', True)
+    """
 
     __slots__ = ()
 
 
 class String(_Text):
-    """A string value such as `"Cid"`; prints and compares as the bare text."""
+    """A string value such as `"Cid"`; prints and compares as the bare text.
+
+    >>> to_term(String("Cid")), String("Cid") == Name("Cid")
+    ('"Cid"', False)
+    """
 
     __slots__ = ()
 
 
 class IRI(_Text):
-    """An absolute IRI; `str(iri)` is the text without brackets."""
+    """An absolute IRI; `str(iri)` is the text without brackets.
+
+    >>> to_term(IRI("http://example.org/x"))
+    '<http://example.org/x>'
+    """
 
     __slots__ = ()
 
@@ -85,7 +97,11 @@ class IRI(_Text):
 
 
 class BlankNode(_Text):
-    """A blank node; the text is its label without `_:`."""
+    """A blank node; the text is its label without `_:`.
+
+    >>> to_term(BlankNode("b0"))
+    '_:b0'
+    """
 
     __slots__ = ()
 
@@ -95,7 +111,11 @@ class BlankNode(_Text):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """An RDF literal that is not a canonical number, boolean or plain string."""
+    """An RDF literal that is not a canonical number, boolean or plain string.
+
+    >>> to_term(Literal("Dresden", language="de"))
+    '"Dresden"@de'
+    """
 
     text: str
     datatype: str = STRING
@@ -234,12 +254,16 @@ def to_term(value: object) -> Term:
     if kind == "BNode":
         return Term(f"_:{value}")
     if kind == "Literal" and hasattr(value, "n3"):
-        return literal(str(value), str(getattr(value, "datatype", None) or STRING), str(getattr(value, "language", None) or ""))
+        return literal(
+            str(value), str(getattr(value, "datatype", None) or STRING), str(getattr(value, "language", None) or "")
+        )
     if isinstance(value, str):
         return bare(value)
     if hasattr(value, "item"):  # a numpy scalar
         return to_term(value.item())
-    raise InputError(f"cannot make a term of {value!r} ({type(value).__name__}); use int, float, bool, str or tidelog's IRI, BlankNode, Literal")
+    raise InputError(
+        f"cannot make a term of {value!r} ({type(value).__name__}); use int, float, bool, str or tidelog's IRI, BlankNode, Literal"
+    )
 
 
 def bare(text: str) -> Term:

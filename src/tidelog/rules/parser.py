@@ -42,6 +42,7 @@ _STARTS_NUMBER = frozenset("+-.0123456789")
 _INTEGER = re.compile("-?[0-9]{1,100}")
 _DOUBLE = re.compile(r"-?[0-9]{1,100}\.[0-9]{1,100}")
 _NAME = re.compile(NAME)
+_PREFIXED_NAME = re.compile(rf"(?!_:){PREFIXED}")
 _NOT_NAMES = ("true", "false", "_")
 _NEEDS_CARE = re.compile(r'[\\\n\r]|"""')
 
@@ -118,6 +119,8 @@ class _ProgramReader:
             term = self._plain_number(text)
         elif _NAME.fullmatch(text) and text not in _NOT_NAMES:
             term = terms.iri(self.scope.base + text)
+        elif _PREFIXED_NAME.fullmatch(text) and (expansion := self.scope.expand(text[: text.index(":")])) is not None:
+            term = terms.iri(expansion + text[text.index(":") + 1 :])
         else:
             term = self._any_term(text)
         self._terms[text] = term

@@ -126,7 +126,9 @@ class Rule:
     def key(self) -> str:
         """Equal for rules that differ only in the names of their variables."""
         names: dict[str, str] = {}
-        return _VARIABLE.sub(lambda m: names.setdefault(m[0], f"Variable(name={len(names)})"), repr((self.heads, self.body)))
+        return _VARIABLE.sub(
+            lambda m: names.setdefault(m[0], f"Variable(name={len(names)})"), repr((self.heads, self.body))
+        )
 
     def __str__(self) -> str:
         from tidelog.rules.printer import format_rule

@@ -59,7 +59,7 @@ class Computer:
     def _same(self, call: Call, bindings: Bindings) -> Mask:
         """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
         left, right = (self._column(a, bindings) for a in call.args)
-        result = left == right if call.function == "=" else left != right
+        result: Mask = left == right if call.function == "=" else left != right
         by_value = self._are_literals(left) & self._are_literals(right)
         if by_value.any():
             rest = bindings.take(by_value)
@@ -76,13 +76,15 @@ class Computer:
         terms = self.dictionary.decode_many(column[first])
         return np.array([is_literal(t) for t in terms], dtype=np.bool_)[inverse]
 
-    def _inputs(self, expression: Expression, bindings: Bindings) -> tuple[list[Variable], Ints, list[tuple[Term, ...]]]:
+    def _inputs(
+        self, expression: Expression, bindings: Bindings
+    ) -> tuple[list[Variable], Ints, list[tuple[Term, ...]]]:
         """The variables of an expression, the number of each row's inputs, and the distinct inputs as terms."""
         variables = list(dict.fromkeys(expression_variables(expression)))
         columns = [bindings.columns[v] for v in variables]
         inverse, first = group(columns, bindings.length)
         decoded = [self.dictionary.decode_many(c[first]) for c in columns]
-        rows = list(zip(*decoded, strict=True)) if decoded else [()] * len(first)
+        rows: list[tuple[Term, ...]] = list(zip(*decoded, strict=True)) if decoded else [()] * len(first)
         return variables, inverse, rows
 
 

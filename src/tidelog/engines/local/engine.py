@@ -20,7 +20,7 @@ from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
 from tidelog.kernel.bindings import Bindings
-from tidelog.kernel.budget import Budget
+from tidelog.kernel.budget import Budget, give_back
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule, Variable
@@ -29,6 +29,7 @@ from tidelog.settings import Settings
 if TYPE_CHECKING:
     from tidelog.formats.batch import Batch
 
+_BULK = 500_000  # facts loaded or derived at once after which memory is handed back
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
 
 
@@ -68,7 +69,15 @@ class LocalEngine:
         for batch in batches:
             ids = self.dictionary.encode_many(batch.terms).astype(np.int64)
             gathered.add_columns(batch.predicate, [ids[codes] for codes in batch.codes], len(batch))
-        return gathered.facts()
+        return self._made(gathered)
+
+    @staticmethod
+    def _made(gathered: Gathered) -> LocalFacts:
+        facts = gathered.facts()
+        if len(facts) > _BULK:
+            gathered.parts.clear()
+            give_back()
+        return facts
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
@@ -76,13 +85,15 @@ class LocalEngine:
         for derivations, part in self._each([self._task(r) for r in rules]):
             work.derivations += derivations
             gathered.absorb(part)
-        return gathered.facts()
+        return self._made(gathered)
 
     def _task(self, extended: Extended[LocalFacts]) -> _Task:
         rule = extended.rule
         wanted = _head_variables(rule)
         steps = self.solver.steps(rule.body, extended.sources)
-        return _Task(rule, wanted, *self._static.rewrite(rule, steps, wanted), min(map(len, extended.sources), default=0))
+        return _Task(
+            rule, wanted, *self._static.rewrite(rule, steps, wanted), min(map(len, extended.sources), default=0)
+        )
 
     def _each(self, tasks: Sequence[_Task]) -> Iterator[tuple[int, Gathered]]:
         """Every rule's heads; on threads when there is enough to read."""

@@ -118,7 +118,9 @@ def _distinct_columns(variables: Sequence[Variable], blocks: Iterable[Bindings])
     return {v: c[first] for v, c in zip(variables, together, strict=True)}
 
 
-def _group_results(spec: Aggregate, columns: dict[Variable, Ints], number: Ints, groups: int, dictionary: Dictionary) -> Ints:
+def _group_results(
+    spec: Aggregate, columns: dict[Variable, Ints], number: Ints, groups: int, dictionary: Dictionary
+) -> Ints:
     """The id of each group's aggregate, or -1 where it has no value."""
     order = np.argsort(number, kind="stable")
     starts = np.searchsorted(number[order], np.arange(groups + 1))

@@ -24,6 +24,7 @@ from tidelog.kernel.rows import Ints, Mask
 from tidelog.rules.syntax import Variable, expression_variables
 
 SAMPLE = 256  # bindings looked at to choose the next atom
+_TINY = 32  # a beginning with fewer rows is not worth improving
 _LARGE = 50_000  # rows of a second step from which on a better first step is looked for
 _WORTH_SPLITTING = 0.7  # the part of the rows that must be saved for two atoms to share a step
 
@@ -70,7 +71,7 @@ def _first(patterns: Sequence[Pattern]) -> Pattern:
     """The smallest atom, unless what follows it is so large that another beginning is worth a look."""
     sizes = {id(p): p.count(UNIT) for p in patterns}
     smallest = min(patterns, key=lambda p: sizes[id(p)])
-    if len(patterns) < 3 or _second(smallest, sizes[id(smallest)], patterns) < _LARGE:
+    if len(patterns) < 3 or sizes[id(smallest)] < _TINY or _second(smallest, sizes[id(smallest)], patterns) < _LARGE:
         return smallest
     return min(patterns, key=lambda p: sizes[id(p)] + _second(p, sizes[id(p)], patterns))
 

@@ -14,8 +14,9 @@ as if nothing had been replaced.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from weakref import ref
 
 import numpy as np
 
@@ -23,11 +24,13 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.fact_set import WHOLE, LocalFacts
 from tidelog.engines.local.pattern import Pattern, Step, needs
 from tidelog.engines.local.solve import Effort, Solver
-from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.bindings import Bindings, Columns
 from tidelog.kernel.rows import layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.rules.syntax import Rule, Variable
+
+Reference = Callable[[], Table | None]
 
 _JOINED = "(joined)"
 _MOST_GROWTH = 4  # a join that has more rows than this many times its tables is not kept
@@ -39,7 +42,7 @@ class _Record:
 
     rule: Rule  # kept alive, so that its id stays its own
     batch: int
-    tables: list[Table | None]
+    tables: list[Reference]  # weak: a table that nobody reads any more is not kept for comparison
     unchanged: list[bool]
     effort: Effort = field(default_factory=Effort)
     joins: dict[tuple[int, ...], _Join] = field(default_factory=dict)
@@ -47,7 +50,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Join:
-    tables: tuple[Table | None, ...]
+    tables: tuple[Reference, ...]
     pattern: Pattern | None  # None: it was too large to keep
 
 
@@ -71,7 +74,7 @@ class StaticJoins:
         """The steps with static parts replaced, and where to count the rows looked at."""
         record = self._record(rule, steps)
         tables = [_table(s) for s in steps]
-        static = [u and t is old for u, t, old in zip(record.unchanged, tables, record.tables, strict=True)]
+        static = [u and t is old() for u, t, old in zip(record.unchanged, tables, record.tables, strict=True)]
         for group in _groups(steps, static):
             if record.effort.rows >= sum(len(t) for i in group if (t := tables[i]) is not None):
                 pattern = self._joined(record, steps, group, wanted)
@@ -84,16 +87,18 @@ class StaticJoins:
         record = self.records.get(id(rule))
         tables = [_table(s) for s in steps]
         if record is None or len(record.tables) != len(tables):
-            record = self.records[id(rule)] = _Record(rule, self.batch, tables, [False] * len(tables))
+            record = self.records[id(rule)] = _Record(rule, self.batch, _references(tables), [False] * len(tables))
         elif record.batch != self.batch:
-            record.unchanged = [t is not None and t is old for t, old in zip(tables, record.tables, strict=True)]
-            record.tables, record.batch = tables, self.batch
+            record.unchanged = [t is not None and t is old() for t, old in zip(tables, record.tables, strict=True)]
+            record.tables, record.batch = _references(tables), self.batch
         return record
 
-    def _joined(self, record: _Record, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]) -> Pattern | None:
+    def _joined(
+        self, record: _Record, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]
+    ) -> Pattern | None:
         tables = tuple(record.tables[i] for i in group)
         known = record.joins.get(group)
-        if known is None or any(a is not b for a, b in zip(known.tables, tables, strict=True)):
+        if known is None or any(a() is not b() for a, b in zip(known.tables, tables, strict=True)):
             known = record.joins[group] = _Join(tables, self._join(steps, group, wanted))
         return known.pattern
 
@@ -115,9 +120,10 @@ class StaticJoins:
             length += blocks[-1].length
             if length > most:
                 return None
-        columns = {v: np.concatenate([b.columns[v] for b in blocks] or [np.empty(0, dtype=np.int64)]) for v in variables}
+        empty = np.empty(0, dtype=np.int64)
+        columns: Columns = {v: np.concatenate([b.columns[v] for b in blocks] or [empty]) for v in variables}
         weights = [np.ones(b.length, dtype=np.int64) if b.weight is None else b.weight for b in blocks]
-        return Bindings({**columns}, length, np.concatenate(weights) if weights else None).folded()
+        return Bindings(columns, length, np.concatenate(weights) if weights else None).folded()
 
     def _pattern(self, variables: Sequence[Variable], rows: Bindings) -> Pattern:
         if not rows.length:
@@ -131,6 +137,14 @@ class StaticJoins:
         if rows.weight is None or (rows.weight == 1).all():
             return pattern
         return replace(pattern, weights=rows.weight[order])
+
+
+def _references(tables: Sequence[Table | None]) -> list[Reference]:
+    return [ref(t) if t is not None else _nothing for t in tables]
+
+
+def _nothing() -> None:
+    return None
 
 
 def _table(step: Step) -> Table | None:
