@@ -36,16 +36,21 @@ def write(result: Result, folder: Path, name: str) -> None:
 
 
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated part of `benchmarks.md`, and put the data and the plot beside it."""
+    """Rewrite the generated parts of `benchmarks.md` and README.md; put the data and the plot beside the former."""
     result = json.loads(source.read_text())
-    page = docs / "benchmarks.md"
+    _fill(docs / "benchmarks.md", f"{markdown(result)}\n![seconds by engine](benchmarks.png)\n")
+    _fill(docs.parent / "README.md", "\n".join(_ratios(result)) + "\n")
+    shutil.copyfile(source, docs / "benchmarks.json")
+    plot(result, docs / "benchmarks.png")
+
+
+def _fill(page: Path, text: str) -> None:
+    """Replace what stands between the two marks of a page."""
     head, begin, rest = page.read_text().partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{page} needs a line {BEGIN} and, after it, a line {END}")
-    page.write_text(f"{head}{BEGIN}\n\n{markdown(result)}\n![seconds by engine](benchmarks.png)\n\n{END}{tail}")
-    shutil.copyfile(source, docs / "benchmarks.json")
-    plot(result, docs / "benchmarks.png")
+    page.write_text(f"{head}{BEGIN}\n\n{text}\n{END}{tail}")
 
 
 def markdown(result: Result) -> str:

@@ -16,8 +16,8 @@ class Change:
 
     >>> import tidelog
     >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
-    >>> len(change.added), len(change.removed), change.algorithm
-    (2, 0, 'semi-naive')
+    >>> len(change.added), len(change.removed), change.version
+    (2, 0, 1)
     """
 
     version: int

@@ -1,7 +1,7 @@
 """Which algorithm for a change, and why, in one line.
 
 Adding facts and rules that no rule negates or aggregates only ever adds consequences: continue semi-naive from them.
-Anything else is rematerialised.
+Anything else is rematerialised, and so is a knowledge base in which nothing was derived yet.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ class Choice:
     reason: str
 
 
-def choose(asked: str, rules: Sequence[Rule], changed: Collection[str], removes: bool) -> Choice:
-    """`changed`: predicates of added facts and of heads of added rules; `removes`: facts or rules go away."""
+def choose(asked: str, rules: Sequence[Rule], changed: Collection[str], removes: bool, first: bool) -> Choice:
+    """`changed`: predicates of added facts and of heads of added rules; `removes`: facts or rules go away;
+    `first`: there were no rules before.
+    """
     if asked not in ("auto", *ALGORITHMS):
         raise UsageError(f"unknown algorithm {asked!r}; choose one of: auto, {', '.join(ALGORITHMS)}")
     obstacle = "something is removed" if removes else _strict_reader(rules, changed)
@@ -32,6 +34,8 @@ def choose(asked: str, rules: Sequence[Rule], changed: Collection[str], removes:
         return Choice(asked, "asked for")
     if obstacle:
         return Choice("rematerialise", obstacle)
+    if first and asked == "auto":
+        return Choice("rematerialise", "nothing was derived before")
     return Choice("semi-naive", "asked for" if asked == "semi-naive" else "the change only adds")
 
 

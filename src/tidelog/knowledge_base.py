@@ -237,7 +237,7 @@ class KnowledgeBase:
         E = (before.E - removed) | added
         removes = len(removed & before.E) > 0 or bool(without)
         changed = {*added.predicates(), *(h.predicate for r in fresh for h in r.heads)}
-        choice = choose(algorithm, ruled.rules, changed, removes)
+        choice = choose(algorithm, ruled.rules, changed, removes, first=not before.rules)
         work = Work()
         outcome = self._run(choice.algorithm, ruled, fresh, E, added, work)
         prefixes = {**before.prefixes, **plus.prefixes}
@@ -259,7 +259,7 @@ class KnowledgeBase:
         self, algorithm: str, state: State, fresh: Sequence[Rule], E: LocalFacts, added: LocalFacts, work: Work
     ) -> Outcome[LocalFacts]:
         """From the old facts of a state with the new rules to all consequences of E."""
-        if algorithm == "rematerialise" or not state.I:
+        if algorithm == "rematerialise":
             return rematerialise(self._engine, state.strata, E, state.I, work)
         heads = self._engine.derive([over(r, state.I) for r in fresh if r.heads], work)
         I, gained = insert(self._engine, state.strata, state.I, (added | heads) - state.I, work)

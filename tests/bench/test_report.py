@@ -63,18 +63,21 @@ def test_table(text: str) -> None:
     assert text in markdown(RUN)
 
 
-def test_publish_twice_changes_the_block_only(tmp_path: Path) -> None:
-    source, page = tmp_path / "full.json", tmp_path / "docs" / "benchmarks.md"
+def test_publish_twice_changes_the_blocks_only(tmp_path: Path) -> None:
+    source, page, readme = tmp_path / "full.json", tmp_path / "docs" / "benchmarks.md", tmp_path / "README.md"
     source.write_text(json.dumps(RUN))
     page.parent.mkdir()
-    page.write_text("before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n")
+    for each in (page, readme):
+        each.write_text("before\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nafter\n")
     publish(source, page.parent)
-    first = page.read_text()
+    first = [page.read_text(), readme.read_text()]
     publish(source, page.parent)
-    assert page.read_text() == first
-    assert first.startswith("before\n<!-- bench:begin -->\n")
-    assert first.endswith("<!-- bench:end -->\nafter\n")
-    assert "old" not in first
+    assert [page.read_text(), readme.read_text()] == first
+    for text in first:
+        assert text.startswith("before\n<!-- bench:begin -->\n")
+        assert text.endswith("<!-- bench:end -->\nafter\n")
+        assert "old" not in text
+        assert "10.0 times as fast as Nemo" in text
     assert sorted(file.name for file in page.parent.iterdir()) == ["benchmarks.json", "benchmarks.md", "benchmarks.png"]
 
 

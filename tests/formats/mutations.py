@@ -11,7 +11,7 @@ PLAIN = [
     b'<http://e/a> <http://e/b> "5"^^<http://www.w3.org/2001/XMLSchema#integer> .',
     b'<http://e/a> <http://e/b> "x"^^<http://www.w3.org/2001/XMLSchema#string> .',
     b'<http://e/a> <http://e/b> "t\\tn\\nq\\"b\\\\u\\u00e9U\\U0001F600" .',
-    "<http://e/é> <http://e/b> \"ü \U0001f600\" .".encode(),
+    '<http://e/é> <http://e/b> "ü \U0001f600" .'.encode(),
     b"<http://e/\\u00e9> <http://e/b> _:b.c .",
     b"\t<http://e/a>\t<http://e/b>  <http://e/c>.# comment",
     b"# only a comment",

@@ -37,7 +37,8 @@ def bad_files() -> Iterator[BadFile]:
             elif word == "file":
                 bad.name = rest
             elif word == "with":
-                bad.parameters.update([rest.split("=", 1)])
+                name, _, value = rest.partition("=")
+                bad.parameters[name] = value
             else:
                 assert word == "error", line
                 bad.error.append(rest)

@@ -59,11 +59,17 @@ def _manifest(path: Path, format_: str) -> Iterator[Case]:
     store.load(path=str(path), format=ox.RdfFormat.TURTLE, base_iri=here)
 
     def value(subject: ox.NamedNode, name: str) -> str | None:
-        found = next(store.quads_for_pattern(subject, ox.NamedNode(MANIFEST + name), None), None)
-        return found.object.value if found else None
+        for quad in store.quads_for_pattern(subject, ox.NamedNode(MANIFEST + name), None):
+            assert isinstance(quad.object, ox.NamedNode)
+            return quad.object.value
+        return None
 
-    assumed = value(ox.NamedNode(here), "assumedTestBase") or f"https://w3c.github.io/rdf-tests/rdf/rdf11/{path.parent.name}/"
+    assumed = (
+        value(ox.NamedNode(here), "assumedTestBase") or f"https://w3c.github.io/rdf-tests/rdf/rdf11/{path.parent.name}/"
+    )
     for quad in store.quads_for_pattern(None, TYPE, None):
+        if not isinstance(quad.subject, ox.NamedNode) or not isinstance(quad.object, ox.NamedNode):
+            continue
         kind = quad.object.value.rpartition("#")[2]
         action = value(quad.subject, "action")
         if not kind.startswith("Test") or action is None:

@@ -104,7 +104,7 @@ def test_layout_narrows_while_the_dictionary_is_small() -> None:
 
 def test_group_numbers_distinct_rows() -> None:
     rng = random.Random(7)
-    rows = [(rng.randrange(3), rng.randrange(3), rng.randrange(3)) for _ in range(100)]
+    rows: list[tuple[int, ...]] = [(rng.randrange(3), rng.randrange(3), rng.randrange(3)) for _ in range(100)]
     number, first = group(columns_of(rows, 3), 100)
     representatives = [rows[i] for i in first]
     assert sorted(representatives) == sorted(set(rows))

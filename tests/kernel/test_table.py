@@ -119,3 +119,17 @@ def test_the_number_of_runs_stays_logarithmic() -> None:
         table = table.plus(table_of({(i, i)}))
     assert len(table) == 1001
     assert len(table.runs) <= 12
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_difference_of_related_tables(seed: int) -> None:
+    rng = random.Random(seed)
+    before = random_pairs(rng, 100)
+    table = table_of(before)
+    after, expected = table, before
+    for _ in range(4):
+        some = random_pairs(rng, 30)
+        after, expected = after.plus(table_of(some)), expected | some
+    assert pairs_of(after.minus(table)) == expected - before
+    assert pairs_of(table.minus(after)) == set()
+    assert table.minus(table) is None

@@ -51,7 +51,9 @@ class Translation:
 
     def __init__(self) -> None:
         self._predicates: dict[str, str] = {}
+        self._predicate_of: dict[str, str] = {}
         self._terms: dict[Term, str] = {}
+        self._term_of: dict[str, Term] = {}
         self._auxiliaries = 0
 
     def fact(self, fact: Fact) -> str:
@@ -67,7 +69,7 @@ class Translation:
 
     def read(self, symbol: clingo.Symbol) -> Fact | None:
         """The fact that an atom of the model stands for; None for an auxiliary atom."""
-        predicate = {name: p for p, name in self._predicates.items()}.get(symbol.name)
+        predicate = self._predicate_of.get(symbol.name)
         if predicate is None:
             return None
         return Fact(predicate, tuple(map(self._read_term, symbol.arguments)))
@@ -75,7 +77,7 @@ class Translation:
     def _read_term(self, symbol: clingo.Symbol) -> Term:
         if symbol.type == clingo.SymbolType.Number:
             return integer(symbol.number)
-        return {name: term for term, name in self._terms.items()}[symbol.name]
+        return self._term_of[symbol.name]
 
     def _aggregate(self, head: Atom, aggregate: Aggregate, body: str) -> list[str]:
         at = head.args.index(aggregate)
@@ -124,10 +126,14 @@ class Translation:
             return _variable(place)
         if place.endswith(INTEGER_TAIL):
             return place[1 : -len(INTEGER_TAIL)]
-        return self._terms.setdefault(place, f"t{len(self._terms)}")
+        name = self._terms.setdefault(place, f"t{len(self._terms)}")
+        self._term_of[name] = place
+        return name
 
     def _predicate(self, predicate: str) -> str:
-        return self._predicates.setdefault(predicate, f"p{len(self._predicates)}")
+        name = self._predicates.setdefault(predicate, f"p{len(self._predicates)}")
+        self._predicate_of[name] = predicate
+        return name
 
     def _auxiliary(self, prefix: str) -> str:
         self._auxiliaries += 1

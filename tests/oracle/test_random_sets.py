@@ -20,8 +20,9 @@ from tidelog.model.terms import Term, iri
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 STEPS = 25
-# Enough terms that rows of four columns no longer fit one word; those collected first were packed tighter.
-MANY_TERMS = 40_000
+# Enough terms that rows of four columns no longer fit one word; those collected first were packed tighter. The ids
+# from TIGHT on differ from small ones in a bit that the tight packing does not have.
+MANY_TERMS, TIGHT = 40_000, 1 << 15
 
 
 def random_rows(random: Random, arity: int, most: int, terms: list[Term]) -> set[Fact]:
@@ -39,8 +40,8 @@ def test_chains_of_set_operations(arity: int, seed: int) -> None:
     made: list[tuple[set[Fact], LocalFacts]] = []
     for step in range(STEPS):
         if step == STEPS // 2 and arity == 4:
-            terms = [iri(f"u{i}") for i in range(MANY_TERMS)][-6:] + terms[:6]
             engine.collect(Fact("many", (iri(f"u{i}"),)) for i in range(MANY_TERMS))
+            terms = terms[:8] + [engine.dictionary.decode(TIGHT + i) for i in range(4)]
         rows = random_rows(random, arity, random.choice((3, 30, 300)), terms)
         made.append((rows, engine.collect(rows)))
         (left, mine), (right, theirs) = random.choices(made[-8:], k=2)

@@ -167,7 +167,7 @@ FAULTS = (
     Fault(
         "negation too early",
         "a negated atom is looked at before its variables are bound",
-        "engines/local/solve.py",
+        "engines/local/plan.py",
         "return all(v in bound for v in step.variables() & elsewhere)",
         "return True",
     ),
@@ -191,5 +191,33 @@ FAULTS = (
         "engines/local/fact_set.py",
         "return probe(UNIT, table, args).total > 0",
         "return probe(UNIT, table, args).total > 1",
+    ),
+    Fault(
+        "stale static join",
+        "a join of complete relations is kept although one of them has changed",
+        "engines/local/static.py",
+        "if known is None or any(a() is not b() for a, b in zip(known.tables, tables, strict=True)):",
+        "if known is None:",
+    ),
+    Fault(
+        "static join without weights",
+        "each row of a kept join counts as one match",
+        "engines/local/static.py",
+        "return replace(pattern, weights=rows.weight[order])",
+        "return pattern",
+    ),
+    Fault(
+        "bindings joined twice",
+        "bindings that went on with another atom go on with the first one too",
+        "engines/local/solve.py",
+        "bindings = bindings.take(~fewer)",
+        "bindings = bindings.take(fewer | ~fewer)",
+    ),
+    Fault(
+        "first atom forgotten",
+        "bindings that go on with another atom never meet the first one",
+        "engines/local/solve.py",
+        "yield from self._extend(other, bindings.take(fewer), [s for s in steps if s is not other])",
+        "yield from self._extend(other, bindings.take(fewer), [s for s in rest if s is not other])",
     ),
 )

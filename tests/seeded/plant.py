@@ -37,6 +37,7 @@ def planted(fault: Fault | None) -> Iterator[Path]:
         copy = Path(directory) / "tidelog"
         shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
         if fault:
+            assert occurrences(fault) == 1, f"{fault.name}: its text must occur once in {fault.module}"
             module = copy / fault.module
             module.write_text(module.read_text().replace(fault.old, fault.new))
         yield Path(directory)

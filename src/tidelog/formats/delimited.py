@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -28,6 +29,7 @@ from tidelog.model.terms import INTEGER
 
 _BLOCK = 16 << 20
 _MOST_COLUMNS = 1024
+_WRONG_WIDTH = re.compile(r"Expected (\d+) columns")
 _LOG = logging.getLogger("tidelog.formats")
 _BARE_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _BARE_NAME = r"^[A-Za-z_/.:#%!$&'()*,;=?@~\[\]][A-Za-z0-9_/.:#%!$&'()*,;=?@~\[\]+-]*$"
@@ -48,24 +50,21 @@ def read_delimited(path: Path, options: Options, delimiter: str) -> Iterator[Bat
 
 def _tables(stream: IO[bytes], path: Path, options: Options, delimiter: str) -> Iterator[pa.RecordBatch]:
     """The cells as Arrow batches of binary columns, with as many columns as there should be."""
-    wrong: list[object] = []
-
-    def refuse(row: object) -> str:
-        wrong.append(row)
-        return "skip"
-
+    expected = len(options.columns) if options.columns else None
     try:
-        for cells in _arrow_reader(stream, options, delimiter, refuse):
-            expected = len(options.columns) if options.columns else cells.num_columns
-            if wrong or cells.num_columns != expected:
+        for cells in _arrow_reader(stream, options, delimiter):
+            expected = expected or cells.num_columns
+            if cells.num_columns != expected:
                 raise _wrong_width(path, options, delimiter, expected)
             yield cells
     except pa.ArrowInvalid as error:
+        if found := _WRONG_WIDTH.search(str(error)):
+            raise _wrong_width(path, options, delimiter, expected or int(found[1])) from None
         if "Empty CSV file" not in str(error) or _has_text(path):
             raise InputError(f"{path}: {_explained(str(error))}") from None
 
 
-def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str, refuse: object) -> Iterator[pa.RecordBatch]:
+def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str) -> Iterator[pa.RecordBatch]:
     return iter(
         arrow_csv.open_csv(
             stream,
@@ -74,7 +73,6 @@ def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str, refuse: o
                 delimiter=delimiter,
                 quote_char='"' if options.quoting else False,
                 newlines_in_values=options.quoting,
-                invalid_row_handler=refuse,
             ),
             arrow_csv.ConvertOptions(column_types={f"f{i}": pa.binary() for i in range(_MOST_COLUMNS)}),
         )

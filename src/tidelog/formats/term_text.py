@@ -26,7 +26,8 @@ _LANGUAGE = r"[A-Za-z]+(?:-[A-Za-z0-9]+)*"
 IRI_TEXT = re.compile(rf"<((?:{_IRI_CHARACTERS}|{_UCHAR})*)>")
 BLANK_TEXT = re.compile(rf"_:({_LABEL})")
 LITERAL_TEXT = re.compile(
-    rf'"((?:[^"\\\n\r]|\\[tbnrf"\'\\]|{_UCHAR})*)"(?:[ \t]*@({_LANGUAGE})|[ \t]*\^\^[ \t]*<((?:{_IRI_CHARACTERS}|{_UCHAR})*)>)?'
+    rf'"((?:[^"\\\n\r]|\\[tbnrf"\'\\]|{_UCHAR})*)"'
+    rf"(?:[ \t]*@({_LANGUAGE})|[ \t]*\^\^[ \t]*<((?:{_IRI_CHARACTERS}|{_UCHAR})*)>)?"
 )
 _IRI_INSIDE = re.compile(f"{_IRI_CHARACTERS}*")
 _SURROGATE = re.compile("[\ud800-\udfff]")

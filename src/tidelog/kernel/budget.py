@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tidelog.errors import LimitError
 
-_SMALL = 8 << 20  # not worth asking the system
+_SMALL = 4 << 20  # less is not worth asking the system; small claims are added up by the caller
 
 
 @dataclass(frozen=True, slots=True)

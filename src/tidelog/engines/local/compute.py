@@ -6,6 +6,8 @@ never decode; everything else goes through `tidelog.rules.expressions`, as in th
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+
 import numpy as np
 
 from tidelog.dictionary import Dictionary
@@ -16,6 +18,7 @@ from tidelog.rules.expressions import evaluate, holds
 from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Expression, Variable, expression_variables
 
 _UNDEFINED = -1
+_DECODED = 65_536  # distinct inputs decoded at a time
 
 
 class Computer:
@@ -41,10 +44,13 @@ class Computer:
     def _evaluate(self, expression: Expression, bindings: Bindings) -> Ints:
         if isinstance(expression, Variable):
             return bindings.columns[expression]
-        variables, inverse, rows = self._inputs(expression, bindings)
-        results = [evaluate(expression, dict(zip(variables, row, strict=True))) for row in rows]
-        ids = [_UNDEFINED if r is None else self.dictionary.encode(r) for r in results]
-        return np.array(ids, dtype=np.int64)[inverse]
+        encode = self.dictionary.encode
+
+        def one(binding: Mapping[Variable, Term]) -> int:
+            term = evaluate(expression, binding)
+            return _UNDEFINED if term is None else encode(term)
+
+        return self._for_each_input(expression, bindings, one)
 
     def _holds(self, expression: Expression, bindings: Bindings) -> Mask:
         if isinstance(expression, Call) and expression.function in ("=", "!=") and not _computed(expression):
@@ -52,9 +58,8 @@ class Computer:
         return self._holds_generally(expression, bindings)
 
     def _holds_generally(self, expression: Expression, bindings: Bindings) -> Mask:
-        variables, inverse, rows = self._inputs(expression, bindings)
-        results = [holds(expression, dict(zip(variables, row, strict=True))) for row in rows]
-        return np.array(results, dtype=np.bool_)[inverse]
+        truth = self._for_each_input(expression, bindings, lambda binding: holds(expression, binding))
+        return truth.astype(np.bool_)
 
     def _same(self, call: Call, bindings: Bindings) -> Mask:
         """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
@@ -73,19 +78,27 @@ class Computer:
 
     def _are_literals(self, column: Ints) -> Mask:
         inverse, first = group([column], len(column))
-        terms = self.dictionary.decode_many(column[first])
-        return np.array([is_literal(t) for t in terms], dtype=np.bool_)[inverse]
+        found = [is_literal(t) for ids in _slices(column[first]) for t in self.dictionary.decode_many(ids)]
+        return np.array(found, dtype=np.bool_)[inverse]
 
-    def _inputs(
-        self, expression: Expression, bindings: Bindings
-    ) -> tuple[list[Variable], Ints, list[tuple[Term, ...]]]:
-        """The variables of an expression, the number of each row's inputs, and the distinct inputs as terms."""
+    def _for_each_input(
+        self, expression: Expression, bindings: Bindings, function: Callable[[Mapping[Variable, Term]], int]
+    ) -> Ints:
+        """The function of each row's inputs, called once for each distinct combination of them."""
         variables = list(dict.fromkeys(expression_variables(expression)))
         columns = [bindings.columns[v] for v in variables]
         inverse, first = group(columns, bindings.length)
-        decoded = [self.dictionary.decode_many(c[first]) for c in columns]
-        rows: list[tuple[Term, ...]] = list(zip(*decoded, strict=True)) if decoded else [()] * len(first)
-        return variables, inverse, rows
+        results: list[int] = []
+        for rows in _slices(first):
+            decoded = [self.dictionary.decode_many(c[rows]) for c in columns]
+            inputs = zip(*decoded, strict=True) if decoded else [()] * len(rows)
+            results.extend(function(dict(zip(variables, terms, strict=True))) for terms in inputs)
+        return np.array(results, dtype=np.int64)[inverse]
+
+
+def _slices(array: Ints) -> Iterator[Ints]:
+    """An array in pieces, so that only so many terms are decoded at a time."""
+    return (array[start : start + _DECODED] for start in range(0, len(array), _DECODED))
 
 
 def _computed(call: Call) -> bool:

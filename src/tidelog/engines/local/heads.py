@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
+_CLAIM = 8 << 20  # bytes gathered between two looks at the memory budget
+_DECODED = 65_536  # rows decoded at a time, or one group if it is larger
 _COMPACT = 1 << 20  # rows gathered for one relation before equal ones are dropped
 
 
@@ -31,15 +34,23 @@ class Gathered:
     budget: Budget
     parts: dict[tuple[Relation, Layout], list[Ints]] = field(default_factory=dict)
     pending: dict[tuple[Relation, Layout], int] = field(default_factory=dict)
+    unclaimed: int = 0
 
     def add(self, relation: Relation, columns: Sequence[Ints | int], length: int) -> None:
         layout = layout_for(len(columns), len(self.dictionary))
         key = (relation, layout)
-        self.budget.claim(8 * length * layout.words, f"the facts of {relation[0]}")
+        self._claim(8 * length * layout.words, relation)
         self.parts.setdefault(key, []).append(layout.pack(columns, length))
         self.pending[key] = self.pending.get(key, 0) + length
         if self.pending[key] > max(_COMPACT, 2 * self.parts[key][0].shape[1]):
             self._compact(key)
+
+    def _claim(self, nbytes: int, relation: Relation) -> None:
+        """Count these bytes; sorting them and adding them to a fact set will need about as much again."""
+        self.unclaimed += 2 * nbytes
+        if self.unclaimed >= _CLAIM:
+            self.budget.claim(self.unclaimed, f"holding more facts of {relation[0]}")
+            self.unclaimed = 0
 
     def _compact(self, key: tuple[Relation, Layout]) -> None:
         self.parts[key] = [packed.distinct(np.concatenate(self.parts[key], axis=1))]
@@ -127,6 +138,13 @@ def _group_results(
     if spec.function == "count":
         sizes = np.diff(starts)
         return np.array([dictionary.encode(integer(int(n))) for n in sizes], dtype=np.int64)
-    terms = list(zip(*(dictionary.decode_many(columns[v][order]) for v in spec.args), strict=True))
-    results = [aggregate(spec.function, terms[a:b]) for a, b in zip(starts, starts[1:], strict=False)]
-    return np.array([-1 if r is None else dictionary.encode(r) for r in results], dtype=np.int64)
+    results: list[int] = []
+    while len(results) < groups:
+        low = len(results)
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + _DECODED, "right")) - 1)
+        some = order[starts[low] : starts[high]]
+        terms = list(zip(*(dictionary.decode_many(columns[v][some]) for v in spec.args), strict=True))
+        for a, b in pairwise((starts[low : high + 1] - starts[low]).tolist()):
+            result = aggregate(spec.function, terms[a:b])
+            results.append(-1 if result is None else dictionary.encode(result))
+    return np.array(results, dtype=np.int64)

@@ -1,0 +1,65 @@
+"""Static parts of a body: joined once, used while they do not change, invisible in results and counters."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import pivots
+from tidelog.algorithms.semi_naive import materialise
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.model.facts import Fact
+from tidelog.model.terms import bare
+from tidelog.rules.parser import parse_rules
+from tidelog.rules.strata import stratify
+
+RULES = parse_rules("""
+    link(?c, ?t, ?e) :- link(?c, ?p, ?d), link(?d, ?q, ?e), sub(?p, ?r), sub(?q, ?s), chain(?r, ?s, ?t) .
+    up(?c, ?x) :- link(?c, ?r, ?d), up(?d, ?e), sub(?r, ?s), some(?x, ?s, ?e), left(?x) .
+    up(?c, ?e) :- up(?c, ?d), told(?d, ?e) .
+    link(?c, ?r, ?d) :- up(?c, ?x), some(?x, ?r, ?d) .
+""")
+
+
+def random_facts(seed: int) -> list[Fact]:
+    rng = random.Random(seed)
+    arities = {"link": 3, "sub": 2, "chain": 3, "up": 2, "some": 3, "left": 1, "told": 2}
+    domain = [bare(f"n{i}") for i in range(9)]
+    return [
+        Fact(name, tuple(rng.choice(domain) for _ in range(arity)))
+        for name, arity in arities.items()
+        for _ in range(4 + 3 * arity)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_same_facts_and_same_number_of_derivations(seed: int) -> None:
+    facts, strata = random_facts(seed), stratify(RULES)
+    local, reference = LocalEngine(), ReferenceEngine()
+    local_work, reference_work = Work(), Work()
+    found = materialise(local, strata, local.collect(facts), local_work)
+    expected = materialise(reference, strata, reference.collect(facts), reference_work)
+    assert set(found) == set(expected)
+    assert local_work.derivations == reference_work.derivations
+
+
+def test_they_are_used() -> None:
+    engine = LocalEngine()
+    facts = [f for seed in range(12) for f in random_facts(seed)]
+    materialise(engine, stratify(RULES), engine.collect(facts), Work())
+    joins = [j for r in engine._static.records.values() for j in r.joins.values()]
+    assert any(j.pattern is not None for j in joins)
+
+
+def test_one_new_fact_never_joins_large_relations() -> None:
+    engine = LocalEngine()
+    names = [bare(f"n{i}") for i in range(2000)]
+    schema = [Fact(p, (n,) * a) for n in names for p, a in {"sub": 2, "chain": 3, "some": 3, "left": 1}.items()]
+    I = engine.collect([*schema, Fact("link", (names[1], names[1], names[2])), Fact("up", (names[2], names[3]))])
+    for step in range(5):
+        N = engine.collect([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
+        engine.derive([v for r in RULES for v in pivots(r, I, N, I | N)], Work())
+    assert not any(r.joins for r in engine._static.records.values())
