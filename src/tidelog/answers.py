@@ -65,7 +65,7 @@ class Answers:
         """A pyarrow Table: columns of one Python type keep it, others become strings."""
         import pyarrow as pa
 
-        columns = list(zip(*self, strict=True)) if self._length else [() for _ in self.names]
+        columns = list(zip(*self, strict=True)) if self._length else [()] * len(self.names)
         return pa.table([pa.array(_plain_column(c)) for c in columns], names=list(self.names))
 
     def to_pandas(self) -> pandas.DataFrame:

@@ -111,7 +111,7 @@ def _add_text_or_path(result: Input, source: str | Path) -> None:
 
 
 def _looks_like_path(text: str) -> bool:
-    """Facts end with a dot and a path with a suffix, so only a text without spaces that names a kind of file is a path."""
+    """Only a text without spaces and brackets that ends like a file of a known kind is a path; facts end with a dot."""
     return not any(c.isspace() or c in "([\"'" for c in text) and (
         text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text))
     )

@@ -13,13 +13,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-import numpy as np
-
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over
-from tidelog.algorithms.outcome import Outcome
-from tidelog.algorithms.rematerialise import rematerialise
-from tidelog.algorithms.semi_naive import insert
+from tidelog.algorithms.layers import Program
+from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.answers import Answers, FactAnswers
 from tidelog.change import Change
 from tidelog.choose import choose
@@ -29,11 +26,9 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import InputError, UsageError
 from tidelog.formats.batch import Batch
 from tidelog.inputs import Input, read_facts, read_files, read_rules
-from tidelog.kernel.rows import Ints
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.parser import parse_query
 from tidelog.rules.safety import check_arity, check_rules
-from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
 
@@ -46,8 +41,7 @@ class State:
 
     E: LocalFacts
     I: LocalFacts
-    rules: tuple[Rule, ...] = ()
-    strata: tuple[Stratum, ...] = ()
+    program: Program = field(default_factory=lambda: Program((), ()))  # its rules, unchanged
     arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
     prefixes: Mapping[str, str] = field(default_factory=dict)
     version: int = 0
@@ -91,7 +85,7 @@ class KnowledgeBase:
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in the order they were added; `str(rule)` is its text."""
-        return self._state.rules
+        return self._state.program.after
 
     @property
     def version(self) -> int:
@@ -184,10 +178,8 @@ class KnowledgeBase:
         """
         facts = self._of_kind(kind)
         name = self._expand(predicate)
-        tables = list(facts.columns(name))
-        arity = len(tables[0]) if tables else self._state.arities.get(name, 0)
-        empty: list[Ints] = [np.empty(0, dtype=np.int64)]
-        columns = [np.concatenate([t[i] for t in tables] or empty) for i in range(arity)]
+        columns = facts.columns(name)
+        arity = len(columns) or self._state.arities.get(name, 0)
         length = facts.predicates().get(name, 0)
         return Answers(_column_names(name, arity), columns, length, self._engine.dictionary)
 
@@ -231,39 +223,33 @@ class KnowledgeBase:
         if engine not in ("auto", "local"):
             raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
         start, before = time.perf_counter(), self._state
-        ruled, fresh = self._with_rules(before, plus.rules, without)
+        ruled = self._with_rules(before, plus.rules, without)
         arities = {**before.E.arities(), **ruled.arities}
         added, removed = self._facts(plus, arities), self._facts(minus, arities)
         E = (before.E - removed) | added
-        removes = len(removed & before.E) > 0 or bool(without)
-        changed = {*added.predicates(), *(h.predicate for r in fresh for h in r.heads)}
-        choice = choose(algorithm, ruled.rules, changed, removes, first=not before.rules)
+        gone, new = (removed - added) & before.E, added - before.E
+        choice = choose(algorithm, len(before.E), len(gone), first=not before.program.after)
         work = Work()
-        outcome = self._run(choice.algorithm, ruled, fresh, E, added, work)
+        same = ruled is before
+        program = before.program if same else Program(before.program.after, ruled.program.after)
+        outcome = ALGORITHMS[choice.algorithm](self._engine, program, E, before.I, gone, new, work)
         prefixes = {**before.prefixes, **plus.prefixes}
         after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes)
-        check_constraints(self._engine, after.rules, after.I)
+        check_constraints(self._engine, after.program.after, after.I)
         seconds = time.perf_counter() - start
         gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)
         return after, Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
 
-    def _with_rules(self, state: State, add: Sequence[Rule], remove: Sequence[Rule]) -> tuple[State, tuple[Rule, ...]]:
-        """The state with its rules changed and checked (facts as they were), and the rules that are new."""
-        rules, fresh = _change_rules(state.rules, add, remove)
-        if not fresh and not remove:
-            return state, fresh
+    def _with_rules(self, state: State, add: Sequence[Rule], remove: Sequence[Rule]) -> State:
+        """The state with its rules changed and checked; its facts are as they were."""
+        old = state.program.after
+        rules = _change_rules(old, add, remove)
+        if [r.key for r in rules] == [r.key for r in old]:
+            return state
         arities = check_rules(rules, state.E.arities(), allow_cartesian=self._allow_cartesian)
-        return replace(state, rules=rules, strata=tuple(stratify(rules)), arities=arities), fresh
-
-    def _run(
-        self, algorithm: str, state: State, fresh: Sequence[Rule], E: LocalFacts, added: LocalFacts, work: Work
-    ) -> Outcome[LocalFacts]:
-        """From the old facts of a state with the new rules to all consequences of E."""
-        if algorithm == "rematerialise":
-            return rematerialise(self._engine, state.strata, E, state.I, work)
-        heads = self._engine.derive([over(r, state.I) for r in fresh if r.heads], work)
-        I, gained = insert(self._engine, state.strata, state.I, (added | heads) - state.I, work)
-        return Outcome(I, gained, self._engine.collect(()))
+        program = Program(rules, rules)
+        program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
+        return replace(state, program=program, arities=arities)
 
     def _facts(self, source: Input, arities: dict[str, int]) -> LocalFacts:
         """The facts of an input; `arities` learns what is new and refuses what disagrees."""
@@ -292,16 +278,15 @@ def open() -> KnowledgeBase:
     return KnowledgeBase()
 
 
-def _change_rules(
-    rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]
-) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """The rules after a change and those that are new. A rule is the same whatever its variables are called."""
+def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules after a change. A rule is the same whatever its variables are called."""
     kept = {r.key: r for r in rules}
     for rule in remove:
         if kept.pop(rule.key, None) is None:
             raise UsageError(f"cannot remove a rule that is not there: {rule}")
-    fresh = {r.key: r for r in add if r.key not in kept}
-    return (*kept.values(), *fresh.values()), tuple(fresh.values())
+    for rule in add:
+        kept.setdefault(rule.key, rule)
+    return tuple(kept.values())
 
 
 def _column_names(predicate: str, arity: int) -> list[str]:

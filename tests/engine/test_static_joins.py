@@ -7,7 +7,7 @@ import random
 import pytest
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import pivots
+from tidelog.algebra.extended import pivoted
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
@@ -61,5 +61,5 @@ def test_one_new_fact_never_joins_large_relations() -> None:
     I = engine.collect([*schema, Fact("link", (names[1], names[1], names[2])), Fact("up", (names[2], names[3]))])
     for step in range(5):
         N = engine.collect([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
-        engine.derive([v for r in RULES for v in pivots(r, I, N, I | N)], Work())
+        engine.derive([v for r in RULES for v in pivoted(r, I, N, I | N, I)], Work())
     assert not any(r.joins for r in engine._static.records.values())

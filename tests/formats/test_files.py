@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
+import pyarrow as pa
 import pytest
 
 from tidelog import formats
@@ -204,6 +205,13 @@ def test_write_limit(tmp_path: Path) -> None:
     assert len(read_rows(tmp_path / "a.nt", limit=1)) == 1
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_relation_without_rows(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"p.{ending}"
+    assert formats.write(path, "p", [[pa.array([], pa.binary())] * 3]) == 0
+    assert read_rows(path) == []
+
+
 def test_known_names() -> None:
     assert all(formats.is_known(f"a.{ending}.gz") for ending in ENDINGS)
     assert not formats.is_known("a.docx")
@@ -213,6 +221,13 @@ def test_known_names() -> None:
 def test_an_unknown_format(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown format 'xls'; known are: rdf, ntriples"):
         formats.read(tmp_path / "a.csv", "xls")
+
+
+def test_tags_in_text_are_no_nesting(tmp_path: Path) -> None:
+    texts = "<r:Description><p><![CDATA[one<br>two<br>]]></p></r:Description>" * 2000
+    head = '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://e/">'
+    (tmp_path / "a.rdf").write_text(f"{head}{texts}</r:RDF>")
+    assert len(read_rows(tmp_path / "a.rdf")) == 2000
 
 
 SAMPLES = {
@@ -251,6 +266,7 @@ def test_damaged_files_raise_our_errors_only(ending: str, tmp_path: Path) -> Non
         ("jsonld", '{"http://e/p": ' * 50_000),
         ("jsonld", "[" * 100_000),
         ("rdf", "<a>" * 50_000),
+        ("rdf", "<a>" * 90_000 + "</a>" * 90_000),
     ],
 )
 def test_deep_nesting_is_refused(ending: str, content: str, tmp_path: Path) -> None:

@@ -12,7 +12,15 @@ from tidelog.kernel.bindings import Bindings, group
 from tidelog.kernel.rows import WIDE, Ints, Layout, layout_for
 from tidelog.kernel.run import Run, merge, order_for
 
-LAYOUTS = [Layout(0, WIDE), Layout(1, WIDE), Layout(2, WIDE), Layout(3, 21), Layout(3, WIDE), Layout(4, 15), Layout(5, WIDE)]
+LAYOUTS = [
+    Layout(0, WIDE),
+    Layout(1, WIDE),
+    Layout(2, WIDE),
+    Layout(3, 21),
+    Layout(3, WIDE),
+    Layout(4, 15),
+    Layout(5, WIDE),
+]
 
 
 def random_tuples(layout: Layout, count: int, seed: int) -> list[tuple[int, ...]]:

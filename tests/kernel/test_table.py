@@ -73,7 +73,10 @@ def test_join_equals_nested_loops_in_any_block_size(seed: int, block: int) -> No
     for args in [("x", "z"), ("z", "y"), ("x", "y"), ("z", "w"), (3, "z"), ("z", "z"), ("x", 4), ("y", "x")]:
         names = [n for n in dict.fromkeys(("x", "y", *args)) if isinstance(n, str)]
         expected = sorted(
-            tuple(match[n] for n in names) for row in left for pair in live if (match := unify(row, args, pair)) is not None
+            tuple(match[n] for n in names)
+            for row in left
+            for pair in live
+            if (match := unify(row, args, pair)) is not None
         )
         blocks = list(probe(bindings, table, args).carry_out(names, budget))
         found = [row for b in blocks for row in zip(*(b.columns[n].tolist() for n in names), strict=True)]

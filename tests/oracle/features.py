@@ -78,6 +78,8 @@ def recursion_features(rules: tuple[Rule, ...]) -> set[str]:
             found |= {"recursive"} if cyclic else set()
             found |= {"mutual recursion"} if set(cyclic) - {head.predicate} else set()
             found |= {"non-linear recursion"} if len(cyclic) > 1 else set()
+            negated = {(n.atom.predicate, head.predicate) for n in rule.negations}
+            found |= {"stratified by constants"} if negated & reaches or head.predicate in dict(negated) else set()
     return found
 
 

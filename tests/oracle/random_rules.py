@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from random import Random
 
-from tests.oracle.signatures import ANY, NUMBER, NUMBERS, PROPERTY, Signature, random_term
+from tests.oracle.signatures import ANY, NUMBER, NUMBERS, PROPERTIES, PROPERTY, Signature, random_term
 from tidelog.model.terms import Term, integer
+from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
@@ -141,6 +142,9 @@ def random_rule(random: Random, head: Signature, signatures: Sequence[Signature]
     if head.columns in ((ANY, ANY), (NUMBER, NUMBER)):
         kinds.append(closure_rule)
         weights.append(10)
+    if head.predicate == TRIPLE:
+        kinds.append(property_rule)
+        weights.append(12)
     if NUMBER in head.columns:
         kinds += [counting_rule, computing_rule, aggregate_rule]
         weights += [4, 4, 12]
@@ -167,6 +171,15 @@ def closure_rule(random: Random, head: Signature, signatures: Sequence[Signature
     first, second = random.choice(((head, other), (other, head), (head, head)))
     body = (Atom(first.predicate, (x, y)), Atom(second.predicate, (y, z)))
     return Rule((Atom(head.predicate, (x, z)),), body)
+
+
+def property_rule(random: Random, head: Signature, signatures: Sequence[Signature]) -> Rule:
+    """`[?x, p, ?y] :- [?x, q, ?y], ~[?y, r, ?w]`: stratified, if at all, by its properties."""
+    one, two, three = random.sample(PROPERTIES, 3)
+    x, y, _, w = TERM_VARIABLES
+    negated = Negation(Atom(head.predicate, (y, three, random.choice((x, w)))))
+    body: list[Literal] = [Atom(head.predicate, (x, two, y)), *([negated] if random.random() < 0.8 else [])]
+    return Rule((Atom(head.predicate, random.choice(((x, one, y), (y, one, x)))),), tuple(body))
 
 
 def counting_rule(random: Random, head: Signature, signatures: Sequence[Signature]) -> Rule:

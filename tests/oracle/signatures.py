@@ -31,7 +31,7 @@ def random_signatures(random: Random) -> list[Signature]:
     """Two to four predicates without rules, two to five with rules on up to three levels, and often `triple`."""
     given = [_signature(random, f"base{i}", 0) for i in range(random.randint(2, 4))]
     derived = [_signature(random, f"idea{i}", random.randint(1, 3)) for i in range(random.randint(2, 5))]
-    triples = [Signature(TRIPLE, (ANY, PROPERTY, ANY), random.choice((0, 0, 1, 1, 2)))] if random.random() < 0.4 else []
+    triples = [Signature(TRIPLE, (ANY, PROPERTY, ANY), random.choice((0, 0, 1, 1, 2)))] if random.random() < 0.5 else []
     return [*given, *triples, *derived]
 
 

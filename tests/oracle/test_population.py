@@ -31,6 +31,7 @@ PROGRAM_QUOTAS = {
     "several heads": 0.3,
     "triple": 0.25,
     "variable predicate": 0.15,
+    "stratified by constants": 0.05,
     "repeated variable": 0.5,
     "constant in head": 0.5,
     "constant in body": 0.5,

@@ -1,4 +1,4 @@
-"""Every deliberate fault still fits the code, and the suite catches it."""
+"""Every deliberate fault still fits the code; with `--long` (or `make seeded`), the suite catches it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ def test_the_text_it_replaces_occurs_once(fault: Fault) -> None:
     assert occurrences(fault) == 1, f"{fault.module} has changed: write the fault anew, or drop it if it cannot happen"
 
 
+@pytest.mark.usefixtures("long_tier")
 def test_the_copy_without_a_fault_passes() -> None:
     run = run_suite(None)
     assert run.returncode == 0, run.stdout
 
 
+@pytest.mark.usefixtures("long_tier")
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_the_suite_catches_it(fault: Fault) -> None:
     assert caught_by(fault), f"no test noticed: {fault.why}"

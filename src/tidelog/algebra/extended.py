@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.rules.syntax import Atom, Negation, Rule
+from tidelog.rules.syntax import Atom, Negation, Rule, Variable, literal_variables
 
 F = TypeVar("F", bound=FactSet)
 
@@ -35,23 +35,38 @@ def over(rule: Rule, facts: F) -> Extended[F]:
     return Extended(rule, (facts,) * sum(isinstance(b, Atom | Negation) for b in rule.body))
 
 
-def pivots(rule: Rule, old: F, new: F, all_: F) -> list[Extended[F]]:
-    """The semi-naive variants of a rule: each instance with a positive atom in `new` exactly once.
+def reading(rule: Rule, sources: Sequence[F], negated: F) -> Extended[F]:
+    """One source for each positive atom, in order; every negated atom reads `negated`."""
+    positive = iter(sources)
+    atoms = [b for b in rule.body if isinstance(b, Atom | Negation)]
+    return extend(rule, [next(positive) if isinstance(b, Atom) else negated for b in atoms])
 
-        H <- B1[old] .. B(i-1)[old], Bi[new], B(i+1)[all] .. Bn[all]      for each i
 
-    where `all` = `old | new`, disjoint. A variant whose pivot cannot match is left out. Negated atoms read `all`:
-    what they name is complete before this stratum runs.
+def pivoted(rule: Rule, before: F, pivot: F, behind: F, negated: F) -> list[Extended[F]]:
+    """For each positive atom Bi that can match in `pivot`:
+
+        H <- B1[before] .. B(i-1)[before], Bi[pivot], B(i+1)[behind] .. Bn[behind]
+
+    With `before` = `behind` - `pivot` each instance that has an atom in `pivot` is found exactly once.
     """
-    variants: list[Extended[F]] = []
-    positions = [b for b in rule.body if isinstance(b, Atom | Negation)]
-    for i, pivot in enumerate(positions):
-        if isinstance(pivot, Atom) and new.may_match(pivot):
-            sources = tuple(
-                all_ if isinstance(b, Negation) or j > i else new if j == i else old for j, b in enumerate(positions)
-            )
-            variants.append(Extended(rule, sources))
-    return variants
+    count = len(rule.atoms)
+    return [
+        reading(rule, (*[before] * i, pivot, *[behind] * (count - i - 1)), negated)
+        for i, atom in enumerate(rule.atoms)
+        if pivot.may_match(atom)
+    ]
+
+
+def unnegated(rule: Rule, number: int) -> Rule:
+    """The rule with a positive copy of one negated atom put in front: where that copy reads a change, the rule's
+    instances whose negated atom the change touches. Variables of the negated atom alone get names of their own.
+    """
+    negation = rule.negations[number]
+    others = {v for b in rule.body if b is not negation for v in literal_variables(b)}
+    args = tuple(
+        Variable(f"{a.name}'") if isinstance(a, Variable) and a not in others else a for a in negation.atom.args
+    )
+    return with_body(rule, Atom(negation.atom.predicate, args))
 
 
 def with_body(rule: Rule, *atoms: Atom) -> Rule:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import pivots
+from tidelog.algebra.extended import pivoted
 from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import LimitError
 from tidelog.rules.syntax import Rule
@@ -22,18 +22,22 @@ F = TypeVar("F", bound=FactSet)
 MOST_ROUNDS = 100_000
 
 
-def fixpoint(engine: Engine[F], rules: Sequence[Rule], known: F, new: F, work: Work) -> tuple[F, list[F]]:
+def fixpoint(
+    engine: Engine[F], rules: Sequence[Rule], known: F, new: F, work: Work, negated: F | None = None
+) -> tuple[F, list[F]]:
     """Close `known | new` under the rules; `known` is closed already and disjoint from `new`.
 
     Returns everything, and what each round added. Each match of a rule is considered once: when the last of its facts
-    arrives, and then only for the leftmost atom that matches a new fact.
+    arrives, and then only for the leftmost atom that matches a new fact. Negated atoms read `negated`, or everything:
+    what they name is complete before these rules run.
     """
     everything = known | new
     added: list[F] = []
     bound = min((r.bound for r in rules if r.bound is not None), default=None)
     while new:
         work.rounds += 1
-        variants = [v for rule in rules for v in pivots(rule, known, new, everything)]
+        absent = everything if negated is None else negated
+        variants = [v for r in rules for v in pivoted(r, known, new, everything, absent)]
         derived = engine.derive(variants, work)
         known, new = everything, derived - everything
         everything = known | new

@@ -3,8 +3,8 @@
     A |= H <- B1[I - N] .. B(i-1)[I - N], Bi[N], B(i+1)[I] .. Bn[I]        for each rule and each i
     N  = A - I;  I |= N
 
-E explicit facts, I materialised facts, N the newest part of I, A what one round derives. Strata are closed one after the
-other; what a stratum negates or aggregates is complete before it starts.
+E explicit facts, I materialised facts, N the newest part of I, A what one round derives. Strata are closed one after
+the other; what a stratum negates or aggregates is complete before it starts.
 """
 
 from __future__ import annotations
@@ -30,19 +30,6 @@ def materialise(engine: Engine[F], strata: Sequence[Stratum], E: F, work: Work) 
         N = engine.derive([over(r, I) for r in once], work) - I if once else nothing
         I, _ = fixpoint(engine, _incremental(stratum), nothing, I | N, work)
     return I
-
-
-def insert(engine: Engine[F], strata: Sequence[Stratum], I: F, N: F, work: Work) -> tuple[F, F]:
-    """Continue a materialisation with new facts N (disjoint from I); no rule may negate or aggregate what changes.
-
-    Returns the new materialisation and all that was added to it.
-    """
-    added = N
-    for stratum in strata:
-        _, derived = fixpoint(engine, _incremental(stratum), I, added, work)
-        for N in derived:
-            added = added | N
-    return I | added, added
 
 
 def _runs_once(rule: Rule) -> bool:

@@ -189,12 +189,12 @@ def write(
 
 
 def _cut(blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
-    """The first `limit` rows in blocks of a moderate size, each with offsets of its own."""
+    """The first `limit` rows in blocks of moderate size, each with its own offsets; an empty one tells the columns."""
     left = sys.maxsize if limit is None else limit
     for block in blocks:
         length = min(left, len(block[0]) if block else 0)
         left -= length
-        for at in range(0, length, _ROWS):
+        for at in range(0, max(length, 1) if block else 0, _ROWS):
             yield [pa.concat_arrays([column.slice(at, min(_ROWS, length - at))]) for column in block]
 
 

@@ -12,6 +12,7 @@ with line and column. So a line is accepted here only if the grammar accepts it 
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,7 +35,7 @@ Mask = npt.NDArray[np.bool_]
 
 # Nemo's name for the graph of statements that name none.
 DEFAULT_GRAPH = Term("<tag:nemo:defaultgraph>")
-THREADS = 2
+THREADS = min(4, os.cpu_count() or 1)  # beyond that the consumer of the batches is the slower one
 _NEWLINE, _RETURN, _SPACE, _DOT, _LESS, _GREATER, _UNDERSCORE, _QUOTE = b'\n\r .<>_"'
 
 

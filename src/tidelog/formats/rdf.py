@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO
-from xml.parsers import expat
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +23,7 @@ from tidelog.errors import InputError, Location
 from tidelog.formats.batch import Batch, first_bytes
 from tidelog.formats.ntriples import Dialect, parse_chunk
 from tidelog.formats.source import blank_scope, opened
+from tidelog.formats.xml_guard import guarded, malformed_at
 
 FORMATS = {
     "turtle": pyoxigraph.RdfFormat.TURTLE,
@@ -32,9 +32,6 @@ FORMATS = {
     "jsonld": pyoxigraph.RdfFormat.JSON_LD,
 }
 _BLOCK = 1 << 16
-_PROLOGUE = 1 << 20
-_COMMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
-_ROOT = re.compile(rb"<[A-Za-z_:\x80-\xff]")
 _POSITION = re.compile(r"^Parser error (?:at|between) .*?\d: ")
 _REMOTE = "No LoadDocumentCallback"
 
@@ -54,10 +51,9 @@ def read_rdf(path: Path, format_: str, predicate: str, columns: tuple[int, ...],
 def _blocks(path: Path, format_: str, base: str | None) -> Iterator[bytes]:
     """The statements of a file as N-Quads, many at a time."""
     with opened(path) as stream:
-        if format_ == "rdfxml":
-            _refuse_entities(path)
         try:
-            statements = pyoxigraph.parse(stream, FORMATS[format_], base_iri=base, lenient=base is None)
+            text = guarded(stream, path) if format_ == "rdfxml" else stream
+            statements = pyoxigraph.parse(text, FORMATS[format_], base_iri=base, lenient=base is None)
             while block := list(islice(statements, _BLOCK)):
                 yield pyoxigraph.serialize(block, format=pyoxigraph.RdfFormat.N_QUADS) or b""
         except SyntaxError as error:
@@ -83,36 +79,17 @@ class _Labels:
         return Batch(batch.predicate, terms, batch.codes)
 
 
-def _refuse_entities(path: Path) -> None:
-    """Entity declarations can make a small file huge; they stand before the root element."""
-    with opened(path) as stream:
-        prologue = _COMMENT.sub(b"", stream.read(_PROLOGUE))
-    root = _ROOT.search(prologue)
-    if b"<!ENTITY" in prologue[: root.start() if root else len(prologue)]:
-        raise InputError(f"{path}: declares XML entities, which are refused; write the IRIs out")
-
-
 def _located(path: Path, format_: str, error: SyntaxError) -> InputError:
     message = _POSITION.sub("", error.msg)
     if message.startswith(_REMOTE):
         return InputError(f"{path}: refers to a remote JSON-LD context, which is not fetched; put it into the file")
     line, column = error.lineno, error.offset or 0
     if line is None and format_ == "rdfxml":
-        line, column = _xml_position(path)
+        line, column = malformed_at(path)
     if not line:
         return InputError(f"{path}: {message}")
-    return InputError(message, Location(str(path), line, column, _line(path, line)))
-
-
-def _xml_position(path: Path) -> tuple[int, int]:
-    """Where an XML file stops being well formed; (0, 0) if it is well formed and only no RDF."""
-    parser = expat.ParserCreate()
-    try:
-        with opened(path) as stream:
-            parser.ParseFile(stream)
-    except expat.ExpatError as error:
-        return error.lineno, error.offset + 1
-    return 0, 0
+    text = _line(path, line)
+    return InputError(message, Location(str(path), line, column, text if column <= len(text) + 1 else ""))
 
 
 def _line(path: Path, number: int) -> str:

@@ -87,9 +87,10 @@ def _statements(blocks: Iterable[Block], options: Options, predicates: str | Non
         else:
             terms[0] = pc.if_else(pc.equal(terms[0], DEFAULT_GRAPH), None, terms[0])
         _refuse_non_rdf(terms, options.predicate)
-        if predicates and not pc.all(fits := pc.match_substring_regex(terms[2], predicates)).as_py():
-            wrong = terms[2].filter(pc.invert(fits))[0]
-            raise InputError(f"{wrong} cannot be a predicate in RDF/XML: it must end in a name after '/', '#' or ':'")
+        if predicates and len(wrong := terms[2].filter(pc.invert(pc.match_substring_regex(terms[2], predicates)))):
+            raise InputError(
+                f"{wrong[0]} cannot be a predicate in RDF/XML: it must end in a name after '/', '#' or ':'"
+            )
         yield _bytes_of(pc.binary_join_element_wise(*terms[1:], terms[0], ".\n", " ", null_handling="skip"))
 
 

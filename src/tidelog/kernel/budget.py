@@ -36,7 +36,8 @@ class Budget:
         if used + nbytes > self.limit:
             raise LimitError(
                 f"{purpose} needs {nbytes / 1e9:.2f} GB more than the {used / 1e9:.2f} GB in use; the memory budget is "
-                f"{self.limit / 1e9:.2f} GB. Nothing was changed. Raise it with TIDELOG_MEMORY=16GB, or make the rules more selective."
+                f"{self.limit / 1e9:.2f} GB. Nothing was changed. Raise it with TIDELOG_MEMORY=16GB, or make the rules "
+                "more selective."
             )
 
 

@@ -105,10 +105,10 @@ class Probe:
         """Where a variable that occurs twice among the free columns has one value."""
         mask: Mask | None = None
         first: dict[Argument, int] = {}
-        for position in columns:
+        for position, column in columns.items():
             before = first.setdefault(self.args[position], position)
             if before != position:
-                equal = columns[before] == columns[position]
+                equal = columns[before] == column
                 mask = equal if mask is None else mask & equal
         return mask
 

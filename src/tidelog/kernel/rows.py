@@ -169,7 +169,7 @@ def _find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
 
 
 def starts_of(rows: Ints, layout: Layout) -> npt.NDArray[np.int32]:
-    """For each value of the leading column, where its rows start; one more at the end. Answers a range without a search."""
+    """For each value of the leading column, where its rows start, and the end: a range without a search."""
     leading = layout.unpack(rows, 0)
     counts = np.bincount(leading, minlength=int(leading[-1]) + 1)
     starts = np.zeros(len(counts) + 1, dtype=np.int32)

@@ -1,7 +1,7 @@
 """A run: an immutable sorted set of rows, with the other column orders made when first asked for.
 
-An *order* is a permutation of the columns: rows sorted by (column 1, column 0) answer "which rows have this in column 1"
-by one range. Every order of a run holds the same rows; orders are cached and never change.
+An *order* is a permutation of the columns: rows sorted by (column 1, column 0) answer "which rows have this in column
+1" by one range. Every order of a run holds the same rows; orders are cached and never change.
 """
 
 from __future__ import annotations

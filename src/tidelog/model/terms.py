@@ -262,7 +262,8 @@ def to_term(value: object) -> Term:
     if hasattr(value, "item"):  # a numpy scalar
         return to_term(value.item())
     raise InputError(
-        f"cannot make a term of {value!r} ({type(value).__name__}); use int, float, bool, str or tidelog's IRI, BlankNode, Literal"
+        f"cannot make a term of {value!r} ({type(value).__name__}); "
+        "use int, float, bool, str or tidelog's IRI, BlankNode, Literal"
     )
 
 

@@ -19,15 +19,14 @@ from tidelog.rules.printer import format_atom, format_fact, format_literal, form
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
-    Atom,
     Call,
     Condition,
     Expression,
-    Literal,
     Negation,
     Rule,
     Variable,
     expression_variables,
+    literal_variables,
 )
 
 
@@ -85,16 +84,6 @@ def _calls(expression: Expression) -> Iterator[Call]:
         yield expression
         for arg in expression.args:
             yield from _calls(arg)
-
-
-def literal_variables(literal: Literal) -> set[Variable]:
-    if isinstance(literal, Atom):
-        return set(literal.variables())
-    if isinstance(literal, Negation):
-        return set(literal.atom.variables())
-    if isinstance(literal, Condition):
-        return set(expression_variables(literal.expression))
-    return {literal.variable, *expression_variables(literal.expression)}
 
 
 def _check_variables(rule: Rule) -> None:

@@ -24,7 +24,6 @@ from tidelog.errors import Location
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 
-
 _VARIABLE = re.compile(r"Variable\(name='\w*'\)")
 
 
@@ -93,9 +92,20 @@ def expression_variables(expression: Expression) -> Iterator[Variable]:
             yield from expression_variables(arg)
 
 
+def literal_variables(literal: Literal) -> set[Variable]:
+    """All variables of a body literal."""
+    if isinstance(literal, Atom):
+        return set(literal.variables())
+    if isinstance(literal, Negation):
+        return set(literal.atom.variables())
+    if isinstance(literal, Condition):
+        return set(expression_variables(literal.expression))
+    return {literal.variable, *expression_variables(literal.expression)}
+
+
 @dataclass(frozen=True)
 class Rule:
-    """`heads :- body`. `bound` limits how many facts a value-creating recursive rule may add; `cartesian` allows a product."""
+    """`heads :- body`. `bound`: most facts that a recursion creating values may add. `cartesian`: a product is meant."""
 
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import cached_property
 from types import MappingProxyType
 
+import numpy as np
+
 from tidelog.dictionary import Dictionary
 from tidelog.kernel.bindings import UNIT
 from tidelog.kernel.join import probe
@@ -49,11 +51,10 @@ class LocalFacts:
             columns.insert(1, (columns[0] & 0) + relation[1])
         return columns
 
-    def columns(self, predicate: str) -> Iterator[list[Ints]]:
-        """The id columns of a predicate's facts, table by table."""
-        for relation, table in self.tables.items():
-            if relation[0] == predicate:
-                yield self._columns(relation, table)
+    def columns(self, predicate: str) -> list[Ints]:
+        """The id columns of a predicate's facts; none when there are no facts."""
+        tables = [self._columns(r, t) for r, t in self.tables.items() if r[0] == predicate]
+        return [np.concatenate(parts) for parts in zip(*tables, strict=True)]
 
     def __or__(self, other: LocalFacts) -> LocalFacts:
         if not other.tables or other is self:

@@ -4,12 +4,12 @@ In a recursive stratum most atoms of a long body read relations that are complet
 
     subClass(?C, ?X) :- link(?C, ?R, ?D), subClass(?D, ?E), subRole(?R, ?S), exists(?X, ?S, ?E), left(?X) .
 
-From one batch of rules to the next the tables of `subRole`, `exists` and `left` are the very same objects. Their join is
-a relation over (?R, ?E, ?X), smaller than what it replaces, and it stands in for the three atoms until a table changes.
+From one batch of rules to the next the tables of `subRole`, `exists` and `left` are the very same objects. Their join
+is a relation over (?R, ?E, ?X) that stands in for the three atoms until one of the tables changes.
 
 Making it must not cost more than it can save: a rule first has to have looked at as many rows as the tables hold, so a
-change of one fact never joins two large relations. Rows carry how many matches they stand for, so derivations are counted
-as if nothing had been replaced.
+change of one fact never joins two large relations. Rows carry how many matches they stand for, so derivations are
+counted as if nothing had been replaced.
 """
 
 from __future__ import annotations

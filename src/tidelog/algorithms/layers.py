@@ -1,0 +1,174 @@
+"""Maintenance layer by layer: what every algorithm shares, so that each has only its own idea to tell.
+
+A layer is a set of rules that reads what it negates and aggregates from lower layers only. From the net change of the
+lower layers and of the explicit facts (`minus` gone, `plus` new) a layer makes two steps, each of them monotone:
+
+    decrease   take away what lost its support:  lower facts in `minus`, negated atoms that `plus` makes false,
+               rules that are removed, groups of an aggregate that changed. *Which facts are gone* is the question
+               that DRed, Backward/Forward and FP-update answer, each in its own way.
+    increase   semi-naive from `plus`, negated atoms that `minus` makes true, rules that are added, changed groups.
+
+    I  -- decrease -->  I - D  -- increase -->  (I - D) | A        minus' = D - A,  plus' = A - I
+
+E explicit facts after the change, I the materialisation before it, D facts that are gone, A facts that are added. A
+fact may have derivations in several layers. One that a layer takes away may be given back by a rule of a later one: no
+rule in between reads it, or it would be in that later layer itself. One that a rule of a lower layer still derives is
+an axiom to the layer, like an explicit fact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, Protocol, TypeVar
+
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.extended import Extended, extend, over, reading, unnegated
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.fixpoint import fixpoint
+from tidelog.algorithms.aggregates import Groups, given_by
+from tidelog.algorithms.outcome import Outcome
+from tidelog.errors import RuleError
+from tidelog.rules.layers import Layer, layers
+from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.syntax import Rule
+
+F = TypeVar("F", bound=FactSet)
+
+
+@dataclass(frozen=True)
+class Program:
+    """The rules before a change, and after it."""
+
+    before: tuple[Rule, ...]
+    after: tuple[Rule, ...]
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """Raises `RuleError` when old and new rules cannot be ordered together."""
+        return layers(self.before, self.after)
+
+    @cached_property
+    def strata(self) -> list[Stratum]:
+        """The strata of the rules after the change."""
+        return stratify(self.after)
+
+
+@dataclass(frozen=True)
+class Support(Generic[F]):
+    """What a decrease may use: rules that stay (none of them an aggregate), and what holds without them."""
+
+    engine: Engine[F]
+    rules: tuple[Rule, ...]
+    I: F
+    negated: F  # where negated atoms must have no match: facts before and after
+    after: F  # the layers below as they are now
+    E: F
+    lower: tuple[Rule, ...]  # rules of the layers below, aggregates of this layer included
+
+    def axioms(self, D: F, work: Work) -> F:
+        """Those of the facts that hold without a rule of this layer: explicit, or given by the layers below."""
+        given = given_by(self.engine, self.lower, D, self.after, work)
+        return (D & self.E) | given
+
+    def extend(self, rule: Rule, sources: Sequence[F]) -> Extended[F]:
+        """The rule with one source for each positive atom; negated atoms read what they must."""
+        return reading(rule, sources, self.negated)
+
+
+class Decrease(Protocol):
+    """Which facts are gone, starting from `lost`: facts of I that lost a derivation, or were explicit."""
+
+    def __call__(self, support: Support[F], lost: F, work: Work) -> F: ...
+
+
+def maintain(
+    engine: Engine[F], decrease: Decrease, program: Program, E: F, I: F, removed: F, added: F, work: Work
+) -> Outcome[F]:
+    """The materialisation after a change. `removed` were explicit and are not any more; `added` are explicit now."""
+    try:
+        order = program.layers
+    except RuleError:
+        return _in_two_steps(engine, decrease, program, E, I, removed, added, work)
+    minus, plus = removed, added - I
+    nothing = engine.collect(())
+    lower: tuple[Rule, ...] = ()
+    for layer in order:
+        state = _Layer(engine, layer, lower, E, I, nothing)
+        minus, plus = state.maintain(decrease, minus, plus, work)
+        lower = (*lower, *layer.kept, *layer.added)
+    return Outcome((I - minus) | plus, plus, minus)
+
+
+def _in_two_steps(
+    engine: Engine[F], decrease: Decrease, program: Program, E: F, I: F, removed: F, added: F, work: Work
+) -> Outcome[F]:
+    """Old and new rules cannot be ordered together (one undoes what the other negates): remove first, then add."""
+    nothing = engine.collect(())
+    keys = {r.key for r in program.after}
+    kept = tuple(r for r in program.before if r.key in keys)
+    first = maintain(engine, decrease, Program(program.before, kept), E - added, I, removed, nothing, work)
+    second = maintain(engine, decrease, Program(kept, program.after), E, first.I, nothing, added, work)
+    plus = (first.added - second.removed) | (second.added - first.removed)
+    minus = (first.removed - second.added) | (second.removed - first.added)
+    return Outcome(second.I, plus, minus)
+
+
+@dataclass(frozen=True)
+class _Layer(Generic[F]):
+    engine: Engine[F]
+    rules: Layer
+    lower: tuple[Rule, ...]
+    E: F
+    I: F
+    nothing: F
+
+    def maintain(self, decrease: Decrease, minus: F, plus: F, work: Work) -> tuple[F, F]:
+        """From the net change below this layer to the net change with it."""
+        after = (self.I - minus) | plus
+        aggregates = tuple(r for r in self.rules.kept if r.aggregate)
+        groups = Groups(self.engine, aggregates, self.I, after, minus, plus)
+        lost = minus | self._lost(plus, groups, work)
+        D = self.nothing
+        if lost:
+            rules = tuple(r for r in self.rules.kept if not r.aggregate)
+            lower = (*self.lower, *aggregates)
+            D = decrease(Support(self.engine, rules, self.I, self.I | plus, after, self.E, lower), lost, work)
+        A = self._increase(D, minus, plus, groups, work)
+        return D - A, A - self.I
+
+    def _lost(self, plus: F, groups: Groups[F], work: Work) -> F:
+        """Heads that lost a derivation other than by a positive atom."""
+        rules = [over(r, self.I) for r in self.rules.removed]
+        if plus:
+            rules += self._through_negation(self.rules.kept, plus, self.I)
+        lost = self.engine.derive(rules, work) if rules else self.nothing
+        return lost | groups.lost
+
+    def _increase(self, D: F, minus: F, plus: F, groups: Groups[F], work: Work) -> F:
+        """All that is added to I - D, starting with `plus`."""
+        known = self.I - D
+        after = known | plus
+        rules = [over(r, after) for r in self.rules.added]
+        if minus:
+            rules += self._through_negation(self.rules.kept, minus, after)
+        seeds = plus | groups.gained
+        if rules:
+            seeds = seeds | self.engine.derive(rules, work)
+        new = seeds - known
+        if not new:
+            return self.nothing
+        recursive = [r for r in (*self.rules.kept, *self.rules.added) if r.aggregate is None and r.atoms]
+        _, rounds = fixpoint(self.engine, recursive, known, new, work)
+        for N in rounds:
+            new = new | N
+        return new
+
+    @staticmethod
+    def _through_negation(rules: Sequence[Rule], changed: F, facts: F) -> Iterator[Extended[F]]:
+        """Instances over `facts` whose negated atom has a match in `changed`."""
+        for rule in rules:
+            for i, negation in enumerate(rule.negations):
+                if rule.aggregate is None and changed.may_match(negation.atom):
+                    yield extend(unnegated(rule, i), (changed, *over(rule, facts).sources))
