@@ -1,7 +1,8 @@
-"""What an engine must offer: make fact sets, and three verbs over extended rules.
+"""What an engine must offer: make fact sets, and a few verbs over extended rules.
 
     derive      the heads of all matches, as a set              every algorithm
     tally       the heads, and how many matches each has        counting
+    supports    the facts some matches are made of              backward chaining
     instances   the matches themselves                          constraints, queries, explanation
 
 An engine never learns which algorithm calls it; an algorithm never sees how an engine stores facts.
@@ -45,6 +46,17 @@ class Engine(Protocol[F]):
 
     def tally(self, rules: Sequence[Extended[F]], work: Work) -> dict[Fact, int]:
         """For each derived fact, how many matches (over all rules and heads) derive it."""
+        ...
+
+    def supports(self, rules: Sequence[Extended[F]], start: int, stop: int | None, work: Work) -> tuple[F, F]:
+        """The body facts of some matches, and for which guards there may be more.
+
+        The first atom of each rule is its guard. The engine numbers the candidates it would look at for each guard
+        fact, in an order that only the rule and the sources decide, and looks at those from `start` up to `stop`
+        (None: all the rest): a guard fact with thousands of matches need not show them all at once. Over windows that
+        follow each other every match is found once. The guard facts returned have candidates beyond `stop`. Adds the
+        number of matches to `work.derivations`.
+        """
         ...
 
     def instances(

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms import dred
+from tidelog.algorithms import backward_forward, dred, fp_update
 from tidelog.algorithms.layers import Decrease, Program, maintain
 from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.rematerialise import rematerialise
@@ -34,6 +34,8 @@ def _decreasing(decrease: Decrease) -> Algorithm:
 
 
 ALGORITHMS: Mapping[str, Algorithm] = {
+    "bf": _decreasing(backward_forward.decrease),
     "dred": _decreasing(dred.decrease),
+    "fp": _decreasing(fp_update.decrease),
     "rematerialise": rematerialise,
 }

@@ -8,7 +8,7 @@ binding before anything is allocated.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,6 +48,16 @@ class Probe:
     def counts(self) -> Ints:
         """The same for each binding."""
         return sum((r.counts for r in self.reaches[1:]), start=self.reaches[0].counts)
+
+    def window(self, start: int, stop: int | None) -> Probe:
+        """Only the matches number `start` up to `stop` of each binding, runs one after the other."""
+        reaches, before = [], np.zeros(self.bindings.length, dtype=np.int64)
+        for reach in self.reaches:
+            first = np.clip(start - before, 0, reach.counts)
+            last = reach.counts if stop is None else np.clip(stop - before, 0, reach.counts)
+            reaches.append(_Reach(reach.run, reach.low + first, last - first))
+            before = before + reach.counts
+        return replace(self, reaches=tuple(reaches))
 
     def sample(self, size: int) -> Bindings:
         """Some of the matches of the first binding, evenly spread over the run that has most (tombstones ignored)."""

@@ -105,7 +105,7 @@ def literal_variables(literal: Literal) -> set[Variable]:
 
 @dataclass(frozen=True)
 class Rule:
-    """`heads :- body`. `bound`: most facts that a recursion creating values may add. `cartesian`: a product is meant."""
+    """`heads :- body`. `bound`: most facts a recursion that creates values may add. `cartesian`: a product is meant."""
 
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]

@@ -19,6 +19,7 @@ from tidelog.engines.local.heads import Gathered, aggregate_heads
 from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
+from tidelog.engines.local.supports import Supports
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.budget import Budget, give_back
 from tidelog.model.facts import Fact
@@ -131,6 +132,15 @@ class LocalEngine:
                         fact = Fact(head.predicate, args)  # type: ignore[arg-type]
                         counts[fact] = counts.get(fact, 0) + weight
         return counts
+
+    def supports(
+        self, rules: Sequence[Extended[LocalFacts]], start: int, stop: int | None, work: Work
+    ) -> tuple[LocalFacts, LocalFacts]:
+        bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
+        search = Supports(self.solver, bodies, unfinished, start, stop)
+        for extended in rules:
+            search.add(extended, work)
+        return bodies.facts(), unfinished.facts()
 
     def instances(
         self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.pattern import Pattern, Step, needs
+from tidelog.engines.local.pattern import Argument, Pattern, Step, needs
 from tidelog.engines.local.plan import next_step, rival
 from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.budget import Budget
@@ -33,6 +33,7 @@ class Solver:
     def __init__(self, computer: Computer, budget: Budget) -> None:
         self.computer = computer
         self.budget = budget
+        self.windowed: dict[str, tuple[str, tuple[Argument, ...]]] = {}  # which atom `supports` cuts, by rule
 
     def steps(self, body: Sequence[Literal], sources: Sequence[LocalFacts]) -> list[Step]:
         """The body with constants as ids, each atom with its source."""
@@ -52,6 +53,20 @@ class Solver:
     ) -> Iterator[Bindings]:
         """Every match, as blocks of bindings of the wanted variables (rows may repeat, see `Bindings.weight`)."""
         return _Search(self, frozenset(wanted), effort or Effort()).run(UNIT, list(steps))
+
+    def solve_from(self, bindings: Bindings, steps: list[Step], wanted: Collection[Variable]) -> Iterator[Bindings]:
+        """The same, starting from bindings that some of the body has already given."""
+        return _Search(self, frozenset(wanted), Effort()).run(bindings, steps)
+
+    def has_match(self, step: Pattern, bindings: Bindings) -> Mask:
+        """Which bindings have a match for an atom; variables of its own may be anything."""
+        rowid = object()
+        numbered = bindings.with_column(rowid, np.arange(bindings.length, dtype=np.int64))
+        matched = np.zeros(bindings.length, dtype=np.bool_)
+        for found in step.probes(numbered):
+            mask = found.bindings_with_match(self.budget)
+            matched[found.bindings.columns[rowid][mask]] = True
+        return matched
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +93,8 @@ class _Search:
 
     def _filter(self, step: Step, bindings: Bindings) -> Bindings:
         if isinstance(step, Pattern):
-            return bindings.take(~self._has_match(step, bindings))
+            return bindings.take(~self.solver.has_match(step, bindings))
         return self.solver.computer.apply(step, bindings)
-
-    def _has_match(self, step: Pattern, bindings: Bindings) -> Mask:
-        """Which bindings have a match for an atom; variables of its own may be anything."""
-        rowid = object()
-        numbered = bindings.with_column(rowid, np.arange(bindings.length, dtype=np.int64))
-        matched = np.zeros(bindings.length, dtype=np.bool_)
-        for found in step.probes(numbered):
-            mask = found.bindings_with_match(self.solver.budget)
-            matched[found.bindings.columns[rowid][mask]] = True
-        return matched
 
     def _join(self, step: Pattern, bindings: Bindings, steps: list[Step]) -> Iterator[Bindings]:
         """Extend the bindings by an atom and go on; some bindings may do better with another atom first."""

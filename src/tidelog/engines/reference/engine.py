@@ -49,6 +49,13 @@ class ReferenceEngine:
             counts.update(conclusions(extended.rule, found))
         return dict(counts)
 
+    def supports(
+        self, rules: Sequence[Extended[ReferenceFacts]], start: int, stop: int | None, work: Work
+    ) -> tuple[ReferenceFacts, ReferenceFacts]:
+        from tidelog.engines.reference.supports import supports
+
+        return supports(rules, start, stop, work)
+
     def instances(
         self, rule: Extended[ReferenceFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Iterator[tuple[Term, ...]]:
@@ -73,7 +80,7 @@ def matches(extended: Extended[ReferenceFacts]) -> list[Binding]:
 def conclusions(rule: Rule, found: Sequence[Binding]) -> Iterator[Fact]:
     """The head facts of the matches, one per match and head, or one per group of an aggregate rule."""
     if rule.aggregate is None:
-        return (Fact(head.predicate, _ground(head, binding)) for binding in found for head in rule.heads)
+        return (Fact(head.predicate, ground(head, binding)) for binding in found for head in rule.heads)
     return _grouped(rule, rule.aggregate, found)
 
 
@@ -82,7 +89,7 @@ def _grouped(rule: Rule, over: Aggregate, found: Sequence[Binding]) -> Iterator[
     groups: dict[tuple[Term, ...], set[tuple[Term, ...]]] = {}
     for binding in found:
         row = tuple(binding[v] for v in over.args)
-        groups.setdefault(_ground(head, binding), set()).add(row)
+        groups.setdefault(ground(head, binding), set()).add(row)
     at = head.args.index(over)
     for key, rows in groups.items():
         value = aggregate(over.function, sorted(rows))
@@ -90,7 +97,7 @@ def _grouped(rule: Rule, over: Aggregate, found: Sequence[Binding]) -> Iterator[
             yield Fact(head.predicate, (*key[:at], value, *key[at:]))
 
 
-def _ground(head: Atom, binding: Binding) -> tuple[Term, ...]:
+def ground(head: Atom, binding: Binding) -> tuple[Term, ...]:
     """The arguments of a head under a binding, without its aggregate."""
     return tuple(binding[a] if isinstance(a, Variable) else a for a in head.args if not isinstance(a, Aggregate))
 

@@ -1,0 +1,115 @@
+"""Backward/Forward: before a fact is taken away, look for another proof (Motik, Nenov, Piro, Horrocks, AAAI 2015).
+
+    delete   N  = D - O                          check all of N; then, for what was not proved,
+             D |= H <- B1[I - (O | N)] .. Bi[N], B(i+1)[I - O] ..      each instance once            (line 8)
+    check    backward:  bodies of H <- H[Q], B1[I - S] .. Bn[I - S]     are to be checked too        (line 16)
+             forward:   P |= C & E,   H[C] <- B1[P] .. Bn[P]            each instance once           (line 27)
+
+C checked facts, P proved, V the part of P that was used, Y proved but not checked (yet), S disproved; D examined
+consequences of the deletion, O the part of D that was propagated; Q what one search has seen.
+
+Set at a time. A fact with thousands of supports must not show them all when the first would do, so a search looks at
+few candidates for each fact, explicit ones before others, and comes back with a wider window only for facts that are
+still not proved. When every fact that was asked for is proved the search ends, whatever it has left open; otherwise it
+ends when nothing is open, and then all that it has seen and not proved is disproved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import Extended, pivoted, with_body
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.layers import Support
+
+F = TypeVar("F", bound=FactSet)
+
+# Candidates looked at for one fact and rule: from, to. The first look is at explicit facts only.
+WINDOWS: Sequence[tuple[int, int | None]] = ((0, 1), (0, 1), (1, 4), (4, 32), (32, 512), (512, None))
+
+
+def decrease(support: Support[F], lost: F, work: Work) -> F:
+    """The facts that are gone."""
+    search = Search(support, work)
+    D = N = lost
+    rest = support.I  # I - O
+    while N:
+        work.rounds += 1
+        search.check(N)
+        N = N - search.P
+        remaining, before = rest - N, work.derivations
+        heads = support.engine.derive(
+            [v for r in support.rules for v in pivoted(r, remaining, N, rest, support.negated)], work
+        )
+        work.count("Del", work.derivations - before)
+        rest, N = remaining, heads - D
+        D = D | N
+    work.count("C", len(search.C))
+    return D - search.P
+
+
+class Search(Generic[F]):
+    """Which facts still have a proof; remembers what it found out."""
+
+    def __init__(self, support: Support[F], work: Work) -> None:
+        self.support = support
+        self.work = work
+        self.guarded = [(with_body(r, h), len(r.atoms)) for r in support.rules for h in r.heads]
+        nothing = support.engine.collect(())
+        self.nothing = nothing
+        self.C = self.P = self.Y = self.V = self.S = nothing
+
+    def check(self, N: F) -> None:
+        """Decide whether the facts N are provable: afterwards each is in P or in S."""
+        sought = N - self.P - self.S
+        Q = self.nothing
+        sources = self.support.I - self.S
+        waiting = [self.nothing for _ in WINDOWS]
+        waiting[0] = new = sought
+        while new or any(waiting):
+            Q = Q | new
+            self._saturate(new)
+            if not sought - self.P:
+                return
+            level = next((i for i, w in enumerate(waiting) if w), None)
+            if level is None:
+                break
+            active, waiting[level] = waiting[level] - self.P, self.nothing
+            bodies, unfinished = self._backward(active, level, sources)
+            if level + 1 < len(WINDOWS):
+                later = active if level == 0 else unfinished
+                waiting[level + 1] = waiting[level + 1] | later
+            new = bodies - Q - self.P
+            waiting[0] = waiting[0] | new
+        self.S = self.S | (Q - self.P)
+
+    def _backward(self, active: F, level: int, sources: F) -> tuple[F, F]:
+        """The facts from which rules could derive the active ones, and those that have more candidates."""
+        before = self.work.derivations
+        read = self.support.E if level == 0 else sources
+        rules: list[Extended[F]] = [
+            self.support.extend(rule, (active, *[read] * count))
+            for rule, count in self.guarded
+            if active.may_match(rule.atoms[0])
+        ]
+        start, stop = WINDOWS[level]
+        found = self.support.engine.supports(rules, start, stop, self.work)
+        self.work.count("Bwd", self.work.derivations - before)
+        return found
+
+    def _saturate(self, new: F) -> None:
+        """Forward from newly checked facts: all that follows among the checked ones is proved."""
+        self.C = self.C | new
+        proved = self.support.axioms(new, self.work) | (new & self.Y)
+        before = self.work.derivations
+        while N := proved - self.V:
+            self.P = self.P | N
+            used, self.V = self.V, self.V | N
+            heads = self.support.engine.derive(
+                [v for r in self.support.rules for v in pivoted(r, used, N, self.V, self.support.negated)], self.work
+            )
+            proved = heads & self.C
+            self.Y = self.Y | (heads - self.C)
+        self.work.count("Sat", self.work.derivations - before)
