@@ -28,4 +28,4 @@ def choose(asked: str, explicit: int, removed: int, first: bool) -> Choice:
         return Choice("rematerialise", "nothing was derived before")
     if removed > max(_FEW, _EQUILIBRIUM * explicit):
         return Choice("rematerialise", f"{removed} of {explicit} explicit facts are removed")
-    return Choice("dred", "a small change")
+    return Choice("bf", "a small change")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
@@ -69,6 +70,7 @@ def unnegated(rule: Rule, number: int) -> Rule:
     return with_body(rule, Atom(negation.atom.predicate, args))
 
 
+@lru_cache(maxsize=20_000)
 def with_body(rule: Rule, *atoms: Atom) -> Rule:
     """The rule with these atoms put in front of its body."""
     return replace(rule, body=(*atoms, *rule.body))

@@ -55,13 +55,19 @@ class Layout:
 
     def pack(self, columns: Sequence[Ints | int], length: int, fill: int = 0) -> Ints:
         """Pack leading columns (arrays or constants); columns that are missing at the end are `fill`."""
-        rows = np.zeros((self.words, length), dtype=np.int64)
+        constants: list[int] = [0] * self.words
+        arrays: list[Ints | None] = [None] * self.words
         for place, (word, shift) in enumerate(self.places):
             value = columns[place] if place < len(columns) else fill
             if isinstance(value, int):
-                rows[word] |= value << shift
+                constants[word] |= value << shift
             else:
-                rows[word] |= value.astype(np.int64, copy=False) << shift
+                shifted = value << shift if shift else value
+                before = arrays[word]
+                arrays[word] = shifted if before is None else before | shifted
+        rows = np.empty((self.words, length), dtype=np.int64)
+        for word, (constant, array) in enumerate(zip(constants, arrays, strict=True)):
+            rows[word] = constant if array is None else array | constant if constant else array
         return rows
 
     def unpack(self, rows: Ints, column: int) -> Ints:
@@ -121,9 +127,9 @@ def _is_ordered(keys: Ints) -> bool:
 def _search(rows: Ints, keys: Ints, side: Side) -> Ints:
     """Where each key would go among the sorted rows: before ("left") or after ("right") equal ones."""
     if rows.shape[0] == 1:
-        found: Ints = np.searchsorted(rows[0], keys[0], side)
+        found: Ints = rows[0].searchsorted(keys[0], side)
         return found
-    low, high = np.searchsorted(rows[0], keys[0], "left"), np.searchsorted(rows[0], keys[0], "right")
+    low, high = rows[0].searchsorted(keys[0], "left"), rows[0].searchsorted(keys[0], "right")
     for word, key in zip(rows[1:-1], keys[1:-1], strict=True):
         low, high = _bisect(word, key, low, high, "left"), _bisect(word, key, low, high, "right")
     return _bisect(rows[-1], keys[-1], low, high, side)

@@ -7,6 +7,7 @@ An *order* is a permutation of the columns: rows sorted by (column 1, column 0) 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -20,6 +21,7 @@ Order = tuple[int, ...]
 _MANY = 4096  # lookups at once from which on an index of the leading column pays
 
 
+@lru_cache(maxsize=1024)
 def order_for(arity: int, bound: frozenset[int]) -> Order:
     """The order whose first columns are the bound ones. Rotations are preferred: three of them serve all of arity 3."""
     for start in range(arity):

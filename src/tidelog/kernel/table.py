@@ -15,7 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from tidelog.kernel.rows import Ints, Mask
-from tidelog.kernel.run import Run, merge
+from tidelog.kernel.run import Run, merge, order_for
+
+_FEW_ROWS = 4096  # rows whose values may be held as a Python set
 
 
 class Table:
@@ -64,6 +66,19 @@ class Table:
         """All live rows as one run (made once; the table itself when it is one run already)."""
         run = merge(self.runs)
         return run if self.dead is None else run.keep(~self.dead.contains_run(run))
+
+    def may_hold(self, column: int, value: int) -> bool:
+        """False only if no row has the value in the column; quick where the table is small."""
+        if len(self) > _FEW_ROWS:
+            order = order_for(self.arity, frozenset((column,)))
+            return any(bool(np.diff(r.ranges(order, (value,), 1), axis=0)[0, 0]) for r in self.runs)
+        return value in self._values[column]
+
+    @cached_property
+    def _values(self) -> list[frozenset[int]]:
+        """The values of each column."""
+        columns = range(self.arity)
+        return [frozenset(v for r in self.runs for v in r.column(c).tolist()) for c in columns]
 
     def plus(self, other: Table) -> Table:
         """This table and the other one's rows."""

@@ -140,6 +140,14 @@ class Rule:
             lambda m: names.setdefault(m[0], f"Variable(name={len(names)})"), repr((self.heads, self.body))
         )
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.heads, self.body, self.bound, self.cartesian))
+
+    def __hash__(self) -> int:
+        """Kept: rules are looked up again and again."""
+        return self._hash
+
     def __str__(self) -> str:
         from tidelog.rules.printer import format_rule
 

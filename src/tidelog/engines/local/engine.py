@@ -15,6 +15,7 @@ from tidelog.algebra.extended import Extended
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.families import Families
 from tidelog.engines.local.heads import Gathered, aggregate_heads
 from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
@@ -42,6 +43,7 @@ class LocalEngine:
         self.dictionary = dictionary or Dictionary()
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(Computer(self.dictionary), self.budget)
+        self._families = Families(self.dictionary)
         self._static = StaticJoins(self.solver, self.dictionary)
 
     @cached_property
@@ -82,6 +84,7 @@ class LocalEngine:
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
+        rules = self._families.united(rules)
         self._static.new_batch([r.rule for r in rules])
         for derivations, part in self._each([self._task(r) for r in rules]):
             work.derivations += derivations
@@ -138,7 +141,7 @@ class LocalEngine:
     ) -> tuple[LocalFacts, LocalFacts]:
         bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
         search = Supports(self.solver, bodies, unfinished, start, stop)
-        for extended in rules:
+        for extended in self._families.united(rules):
             search.add(extended, work)
         return bodies.facts(), unfinished.facts()
 

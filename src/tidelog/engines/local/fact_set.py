@@ -9,8 +9,6 @@ from types import MappingProxyType
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.kernel.bindings import UNIT
-from tidelog.kernel.join import probe
 from tidelog.kernel.rows import Ints
 from tidelog.kernel.table import Table
 from tidelog.model.facts import Fact
@@ -106,8 +104,9 @@ class LocalFacts:
         subject, predicate, object_ = atom.args
         if isinstance(predicate, Variable):
             return bool(self.triple_tables)
-        table = self.tables.get((TRIPLE, self.dictionary.encode(predicate)))  # type: ignore[arg-type]
-        if table is None or (isinstance(subject, Variable) and isinstance(object_, Variable)):
-            return table is not None
-        args = [a if isinstance(a, Variable) else self.dictionary.encode(a) for a in (subject, object_)]  # type: ignore[arg-type]
-        return probe(UNIT, table, args).total > 0
+        encode = self.dictionary.encode
+        table = self.tables.get((TRIPLE, encode(predicate)))  # type: ignore[arg-type]
+        return table is not None and all(
+            isinstance(arg, Variable) or table.may_hold(column, encode(arg))  # type: ignore[arg-type]
+            for column, arg in enumerate((subject, object_))
+        )

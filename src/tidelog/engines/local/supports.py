@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.families import CONSTANTS
 from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.pattern import Pattern, Step, needs
 from tidelog.engines.local.plan import positive, sample_of
@@ -42,11 +43,14 @@ class Supports:
         assert isinstance(guard, Pattern)
         wanted = frozenset(v for atom in rule.atoms for v in atom.variables())
         needed = wanted.union(*map(needs, rest))
-        for found in guard.probes(UNIT):
-            for block in found.carry_out(needed, self.solver.budget):
-                for matched in self._candidates(rule, block, rest, needed, wanted):
-                    work.derivations += matched.matches()
-                    self.gathered.add_heads(rule.atoms[1:], matched)
+        guards = _extended(iter((UNIT,)), guard, needed, self.solver)
+        if rest and isinstance(rest[0], Pattern) and rest[0].predicate == CONSTANTS:
+            guards, rest = _extended(guards, rest[0], needed, self.solver), rest[1:]
+        bodies = [a for a in rule.atoms[1:] if a.predicate != CONSTANTS]
+        for block in guards:
+            for matched in self._candidates(rule, block, rest, needed, wanted):
+                work.derivations += matched.matches()
+                self.gathered.add_heads(bodies, matched)
 
     def _candidates(
         self,
@@ -93,3 +97,10 @@ class Supports:
         more = cut.counts() > self.stop
         if more.any():
             self.unfinished.add_heads(rule.atoms[:1], cut.bindings.take(more))
+
+
+def _extended(blocks: Iterator[Bindings], step: Pattern, needed: Variables, solver: Solver) -> Iterator[Bindings]:
+    """The bindings extended by an atom."""
+    for block in blocks:
+        for found in step.probes(block):
+            yield from (b for b in found.carry_out(needed, solver.budget) if b.length)
