@@ -26,6 +26,8 @@ SUITE = (
     "tests/oracle/test_large_joins.py",
     "tests/oracle/test_random_sets.py",
     "tests/oracle/test_random_verbs.py",
+    "tests/engine/test_families.py",
+    "tests/engine/test_supports.py",
 )
 TESTS_FAILED = 1
 

@@ -1,0 +1,77 @@
+"""The verb `supports`: windows that follow each other show every match once, whatever their sizes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.extended import Extended, reading, with_body
+from tidelog.algebra.fact_set import FactSet
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.model.facts import Fact
+from tidelog.model.terms import bare
+from tidelog.rules.parser import parse_rules
+
+RULES = parse_rules("""
+    big(?y) :- edge(?x, ?y) .
+    big(?y) :- edge(?x, ?y), mark(?x, a) .
+    big(?y) :- edge(?x, ?y), mark(?x, b), ~off(?x) .
+    reach(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .
+    any() :- edge(?x, ?y) .
+    big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
+    big(a) :- edge(?x, ?y), mark(?y, a) .
+""")
+WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, 2), (2, None)], [(0, 3), (3, 20), (20, None)]]
+
+
+def random_facts(seed: int) -> list[Fact]:
+    rng = random.Random(seed)
+    names = [bare(c) for c in "abcdef"]
+    facts = [Fact("edge", (rng.choice(names), rng.choice(names))) for _ in range(20)]
+    facts += [Fact("mark", (rng.choice(names), bare(rng.choice("ab")))) for _ in range(6)]
+    facts += [Fact("triple", tuple(rng.choice(names) for _ in range(3))) for _ in range(12)]
+    facts += [Fact("off", (rng.choice(names),))]
+    return (
+        facts
+        + [Fact("big", (n,)) for n in names]
+        + [Fact("reach", (a, b)) for a in names for b in names]
+        + [Fact("any", ())]
+    )
+
+
+def run(engine: Engine[FactSet], seed: int, windows: Sequence[tuple[int, int | None]]) -> tuple[set[Fact], int]:
+    facts = engine.collect(random_facts(seed))
+    gone = engine.collect(random_facts(seed)[:3])
+    rest = facts - gone  # tombstones take part in the numbering, and must not be shown
+    rules: list[Extended[FactSet]] = [
+        reading(with_body(r, r.heads[0]), [facts, *[rest] * len(r.atoms)], rest) for r in RULES
+    ]
+    work, bodies = Work(), engine.collect(())
+    for start, stop in windows:
+        found, unfinished = engine.supports(rules, start, stop, work)
+        bodies = bodies | found
+        assert stop is not None or not unfinished
+    return set(bodies), work.derivations
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("windows", WINDOWS, ids=str)
+def test_every_match_once(seed: int, windows: Sequence[tuple[int, int | None]]) -> None:
+    assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
+    assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
+
+
+def test_a_guard_with_more_candidates_is_unfinished() -> None:
+    engine = LocalEngine()
+    hub, spokes = bare("hub"), [bare(f"s{i}") for i in range(9)]
+    facts = engine.collect([Fact("edge", (s, hub)) for s in spokes] + [Fact("edge", (hub, spokes[0]))])
+    guards = engine.collect([Fact("big", (hub,)), Fact("big", (spokes[0],))])
+    rule = with_body(RULES[0], RULES[0].heads[0])
+    work = Work()
+    bodies, unfinished = engine.supports([reading(rule, [guards, facts], facts)], 0, 2, work)
+    assert (len(bodies), work.derivations) == (3, 3)
+    assert set(unfinished) == {Fact("big", (hub,))}
