@@ -63,24 +63,24 @@ class Search(Generic[F]):
 
     def check(self, N: F) -> None:
         """Decide whether the facts N are provable: afterwards each is in P or in S."""
-        sought = N - self.P - self.S
+        sought = new = N - self.P - self.S
         Q = self.nothing
         sources = self.support.I - self.S
-        waiting = [self.nothing for _ in WINDOWS]
-        waiting[0] = new = sought
-        while new or any(waiting):
-            Q = Q | new
-            self._saturate(new)
-            if not sought - self.P:
-                return
+        waiting = [new, *[self.nothing] * (len(WINDOWS) - 1)]
+        while True:
+            if new:
+                Q = Q | new
+                self._saturate(new)
+                if not sought - self.P:
+                    return
+            waiting = [w - self.P if w else w for w in waiting]
             level = next((i for i, w in enumerate(waiting) if w), None)
             if level is None:
                 break
-            active, waiting[level] = waiting[level] - self.P, self.nothing
+            active, waiting[level] = waiting[level], self.nothing
             bodies, unfinished = self._backward(active, level, sources)
             if level + 1 < len(WINDOWS):
-                later = active if level == 0 else unfinished
-                waiting[level + 1] = waiting[level + 1] | later
+                waiting[level + 1] = waiting[level + 1] | (active if level == 0 else unfinished)
             new = bodies - Q - self.P
             waiting[0] = waiting[0] | new
         self.S = self.S | (Q - self.P)
