@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidelog import formats
+from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.batch import Batch
 from tidelog.model.facts import Fact
 from tidelog.rules.parser import parse_facts, parse_program, parse_rules
 from tidelog.rules.syntax import Program, Rule

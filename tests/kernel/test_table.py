@@ -136,3 +136,18 @@ def test_the_difference_of_related_tables(seed: int) -> None:
     assert pairs_of(after.minus(table)) == expected - before
     assert pairs_of(table.minus(after)) == set()
     assert table.minus(table) is None
+
+
+def test_tombstones_of_another_layout() -> None:
+    narrow, wide = Layout(3, 21), Layout(3, WIDE)
+    large = 1 << 25
+
+    def table(layout: Layout, rows: list[tuple[int, int, int]]) -> Table:
+        return Table((Run.of(layout, [np.array([r[c] for r in rows]) for c in range(3)], len(rows)),))
+
+    full = table(narrow, [(i, 2, 3) for i in range(40)]).plus(table(wide, [(large + i, 2, 3) for i in range(3)]))
+    left = full.minus(table(wide, [(large, 2, 3), (1, 2, 3)]))
+    assert left is not None
+    assert left.dead is not None
+    blocks = probe(UNIT, left, ("x", 2, 3)).carry_out(("x",), Budget(1 << 40, 1 << 20))
+    assert sorted(v for b in blocks for v in b.columns["x"].tolist()) == [0, *range(2, 40), large + 1, large + 2]

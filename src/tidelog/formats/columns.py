@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tidelog.formats.batch import Batch, Codes, compact_batch
+from tidelog.dictionary.batch import Batch, Codes, compact_batch
 
 V = TypeVar("V")
 

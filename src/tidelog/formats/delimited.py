@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
+from tidelog.dictionary.batch import Batch, Codes
 from tidelog.errors import InputError, Location
-from tidelog.formats.batch import Batch, Codes
 from tidelog.formats.cells import READERS
 from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import Options

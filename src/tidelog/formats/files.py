@@ -17,8 +17,8 @@ from typing import IO, cast
 
 import pyarrow as pa
 
+from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.batch import Batch, compact_batch
 from tidelog.formats.delimited import read_delimited
 from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.formats.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
+from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
 from tidelog.formats.line_parser import LineError, parse_line
 from tidelog.formats.source import opened, whole_lines
 from tidelog.formats.term_text import canonical, canonical_terms

@@ -15,8 +15,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from tidelog.dictionary.batch import Batch, batch_of_terms
 from tidelog.errors import InputError
-from tidelog.formats.batch import Batch, batch_of_terms
 from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import Options
 from tidelog.formats.term_text import canonical

@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyoxigraph
 
+from tidelog.dictionary.batch import Batch, first_bytes
 from tidelog.errors import InputError, Location
-from tidelog.formats.batch import Batch, first_bytes
 from tidelog.formats.ntriples import Dialect, parse_chunk
 from tidelog.formats.source import blank_scope, opened
 from tidelog.formats.xml_guard import guarded, malformed_at

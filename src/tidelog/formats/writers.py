@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 import pyoxigraph
 
+from tidelog.dictionary.batch import first_bytes
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.batch import first_bytes
 from tidelog.formats.cells import WRITERS
 from tidelog.formats.columns import Column, column_of, complete, encoded
 from tidelog.formats.ntriples import DEFAULT_GRAPH

@@ -96,20 +96,12 @@ class Probe:
         return [self.args[p] for p in self._free()]
 
     def _live(self, budget: Budget) -> Iterator[tuple[Ints, dict[int, Ints]]]:
-        """(binding, free columns) of every match, after tombstones and repeated variables."""
+        """(binding, free columns) of every match, repeated variables checked."""
         for which, columns in self._blocks(budget.block_rows(len(self.args) + len(self.bindings.columns) + 2)):
             mask = self._repeated(columns)
-            if self.table.dead is not None:
-                full = [columns[p] if p in columns else self._bound_column(p, which) for p in range(len(self.args))]
-                alive = ~self.table.dead.contains(full, len(which))
-                mask = alive if mask is None else mask & alive
             if mask is not None and not mask.all():
                 which, columns = which[mask], {p: c[mask] for p, c in columns.items()}
             yield which, columns
-
-    def _bound_column(self, position: int, which: Ints) -> Ints | int:
-        arg = self.args[position]
-        return arg if isinstance(arg, int) else self.bindings.columns[arg][which]
 
     def _repeated(self, columns: dict[int, Ints]) -> Mask | None:
         """Where a variable that occurs twice among the free columns has one value."""
@@ -151,6 +143,9 @@ class Probe:
             which, positions = expand(low, counts, total)
             which += offset
             rows = rows.take(positions, axis=1)
+        if self.table.dead is not None:
+            alive = ~self.table.dead.holds(rows, reach.run.layout, self.order, ordered=len(low) == 1)
+            which, rows = which[alive], rows[:, alive]
         free = self._free()
         return which, {p: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
 

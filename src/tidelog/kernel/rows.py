@@ -76,6 +76,10 @@ class Layout:
         leftmost = column == 0 or self.places[column - 1][0] != word
         return value if leftmost else value & self.mask
 
+    def repacked(self, rows: Ints, layout: Layout) -> Ints:
+        """The same rows in another layout of the same arity, wide enough for them."""
+        return layout.pack([self.unpack(rows, c) for c in range(self.arity)], rows.shape[1])
+
 
 @lru_cache(maxsize=256)
 def layout_for(arity: int, ids: int) -> Layout:
@@ -90,7 +94,12 @@ def layout_for(arity: int, ids: int) -> Layout:
 def sort(rows: Ints) -> Ints:
     if rows.shape[0] == 1:
         return np.sort(rows)
-    return rows[:, np.lexsort(rows[::-1])]
+    return rows[:, sorting(rows)]
+
+
+def sorting(rows: Ints) -> Ints:
+    """The order that sorts the rows."""
+    return np.argsort(rows[0]) if rows.shape[0] == 1 else np.lexsort(rows[::-1])
 
 
 def distinct(rows: Ints) -> Ints:
@@ -101,12 +110,18 @@ def distinct(rows: Ints) -> Ints:
 def drop_equal_neighbours(rows: Ints) -> Ints:
     if rows.shape[1] < 2:
         return rows
+    keep = first_of_equals(rows)
+    return rows if keep.all() else rows[:, keep]
+
+
+def first_of_equals(rows: Ints) -> Mask:
+    """Which of the sorted rows differ from the one before."""
     keep = np.empty(rows.shape[1], dtype=np.bool_)
-    keep[0] = True
+    keep[:1] = True
     np.not_equal(rows[0, 1:], rows[0, :-1], out=keep[1:])
     for word in rows[1:]:
         keep[1:] |= word[1:] != word[:-1]
-    return rows if keep.all() else rows[:, keep]
+    return keep
 
 
 def search(rows: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:

@@ -76,7 +76,7 @@ class Run:
         """The same rows packed differently."""
         if layout == self.layout:
             return self
-        return Run(layout, layout.pack([self.column(c) for c in self.natural], len(self)))
+        return Run(layout, self.layout.repacked(self.rows, layout))
 
     def ranges(self, order: Order, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
         """For each of `length` prefixes (arrays or constants), the range [low, high) of rows that start with it."""

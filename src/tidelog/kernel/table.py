@@ -9,13 +9,17 @@ when they are an eighth of the rows, so that a lookup never meets more than a lo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Sized
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
-from tidelog.kernel.rows import Ints, Mask
-from tidelog.kernel.run import Run, merge, order_for
+from tidelog.kernel import rows as packed
+from tidelog.kernel.rows import Ints, Layout, Mask
+from tidelog.kernel.run import Order, Run, merge, order_for
+
+R = TypeVar("R", bound=Sized)
 
 _FEW_ROWS = 4096  # rows whose values may be held as a Python set
 
@@ -50,6 +54,22 @@ class Table:
             found |= run.contains(columns, length)
         if self.dead is not None and found.any():
             found &= ~self.dead.contains(columns, length)
+        return found
+
+    def holds(self, rows: Ints, layout: Layout, order: Order, ordered: bool) -> Mask:
+        """Which of some packed rows, their columns in an order, are live here; `ordered` says that they are sorted."""
+        found = np.zeros(rows.shape[1], dtype=np.bool_)
+        for run in self.runs:
+            if run.layout.bits > layout.bits:
+                rows, layout = layout.repacked(rows, run.layout), run.layout
+            mine = run.with_layout(layout).in_order(order)
+            if ordered and mine.shape[1] < rows.shape[1]:
+                at, here = packed.find(rows, mine)
+                found[at[here]] = True
+            else:
+                found |= packed.contains(mine, rows)
+        if self.dead is not None and found.any():
+            found &= ~self.dead.holds(rows, layout, order, ordered)
         return found
 
     def contains_run(self, run: Run) -> Mask:
@@ -96,7 +116,7 @@ class Table:
             if revived.any():
                 dead = dead.minus(Table((added.keep(revived),)))
                 added = added.keep(~revived)
-        return Table(_settle((*runs, added)) if len(added) else runs, dead)
+        return Table(settle((*runs, added), merge) if len(added) else runs, dead)
 
     def minus(self, other: Table) -> Table | None:
         """This table without the other one's rows; None when nothing is left."""
@@ -129,7 +149,7 @@ class Table:
         return self if len(both) == len(self) else Table((both,)) if len(both) else None
 
 
-def _settle(runs: tuple[Run, ...]) -> tuple[Run, ...]:
+def settle(runs: tuple[R, ...], merge: Callable[[Sequence[R]], R]) -> tuple[R, ...]:
     """Merge from the end while a run is less than twice as long as what follows it."""
     start = len(runs) - 1
     tail = len(runs[start])
