@@ -1,9 +1,12 @@
 """Benchmarks: the same rules over the same data on tidelog and on its peers, in one run, compared fact for fact.
 
-    python -m bench                     every workload; writes results/full.json, .md, .png and docs/benchmarks.md
-    python -m bench --quick             the smaller ones, in about two minutes
-    python -m bench lubm-10 el-20000    some of them
-    python -m bench report              docs/benchmarks.md again, from results/full.json
+    python -m bench                     everything; writes results/*.json, .md, .png and the tables in docs/
+    python -m bench --quick             the smaller sizes, in a few minutes
+    python -m bench lubm-10 el-20000    some workloads
+    python -m bench maintenance         changes, by every algorithm side by side; also with --quick
+    python -m bench table2-10           some of those
+    python -m bench report              the pages in docs/ again, from results/
 
-Each measurement is a process of its own (`bench.worker`) under a time and a memory limit, one at a time.
+Each measurement of an engine is a process of its own (`bench.worker`) under a time and a memory limit, one at a time.
+For maintenance it is each size (`bench.maintenance`), under a time limit for each change.
 """

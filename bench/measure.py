@@ -7,7 +7,9 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from bench.case import Case, Measure
 
@@ -37,16 +39,24 @@ def measure(engine: str, case: Case, limits: Limits) -> list[Measure]:
 
 
 def _once(engine: str, case: Case, limits: Limits) -> Measure:
+    return Measure(
+        **in_process("bench.worker", engine, case.to_json(), limits=limits, seconds=limits.seconds, output=DEVNULL)
+    )
+
+
+def in_process(module: str, *arguments: str, limits: Limits, seconds: float | None, output: int) -> dict[str, Any]:
+    """What a worker module leaves as JSON in the file it is given; `output` is where its standard output goes."""
     with TemporaryDirectory() as folder:
         result = Path(folder, "result.json")
-        command = [sys.executable, "-m", "bench.worker", engine, case.to_json(), str(result), str(limits.bytes)]
+        command = [sys.executable, "-m", module, str(result), str(limits.bytes), *arguments]
         try:
-            done = subprocess.run(command, timeout=limits.seconds, capture_output=True, text=True, cwd=ROOT)
+            done = subprocess.run(command, timeout=seconds, stdout=output, stderr=PIPE, text=True, cwd=ROOT)
         except subprocess.TimeoutExpired:
-            raise MeasurementError(f"more than {limits.seconds:.0f} s") from None
+            raise MeasurementError(f"more than {seconds:.0f} s") from None
         if done.returncode:
             raise MeasurementError(_reason(done))
-        return Measure(**json.loads(result.read_text()))
+        content: dict[str, Any] = json.loads(result.read_text())
+        return content
 
 
 def _reason(done: subprocess.CompletedProcess[str]) -> str:

@@ -38,14 +38,14 @@ def write(result: Result, folder: Path, name: str) -> None:
 def publish(source: Path, docs: Path) -> None:
     """Rewrite the generated parts of `benchmarks.md` and README.md; put the data and the plot beside the former."""
     result = json.loads(source.read_text())
-    _fill(docs / "benchmarks.md", f"{markdown(result)}\n![seconds by engine](benchmarks.png)\n")
-    _fill(docs.parent / "README.md", "\n".join(_ratios(result)) + "\n")
+    fill(docs / "benchmarks.md", f"{markdown(result)}\n![seconds by engine](benchmarks.png)\n")
+    fill(docs.parent / "README.md", "\n".join(_ratios(result)) + "\n")
     shutil.copyfile(source, docs / "benchmarks.json")
     plot(result, docs / "benchmarks.png")
 
 
-def _fill(page: Path, text: str) -> None:
-    """Replace what stands between the two marks of a page."""
+def fill(page: Path, text: str) -> None:
+    """Replace what stands between the two markers of a page."""
     head, begin, rest = page.read_text().partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
@@ -54,11 +54,16 @@ def _fill(page: Path, text: str) -> None:
 
 
 def markdown(result: Result) -> str:
-    parts = [_machine(result), _table(COLUMNS, _rows(result)), "\n".join(_ratios(result)), "\n".join(_memory(result))]
+    parts = [
+        machine_line(result),
+        table(COLUMNS, _rows(result)),
+        "\n".join(_ratios(result)),
+        "\n".join(_memory(result)),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _machine(result: Result) -> str:
+def machine_line(result: Result) -> str:
     m = result["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items() if version)
     return (
@@ -67,7 +72,7 @@ def _machine(result: Result) -> str:
     )
 
 
-def _table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
+def table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
     rule = "|".join(["---", "---"] + ["---:"] * (len(columns) - 2))
     return "\n".join([f"| {' | '.join(columns)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)])
 

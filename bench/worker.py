@@ -1,4 +1,4 @@
-"""The process of one measurement: `python -m bench.worker ENGINE CASE-JSON RESULT-FILE MEMORY-LIMIT`."""
+"""The process of one measurement: `python -m bench.worker RESULT-FILE MEMORY-LIMIT ENGINE CASE-JSON`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.engines import ENGINES
 from bench.machine import peak_bytes
 
 
-def main(engine: str, case: str, result: str, memory_limit: str) -> None:
+def main(result: str, memory_limit: str, engine: str, case: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (int(memory_limit), int(memory_limit)))
     measure = ENGINES[engine].run(Case.from_json(case))
     measure.peak_bytes = peak_bytes()

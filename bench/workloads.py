@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from bench.case import Case
-from tidelog.generate import el, lubm
+from tidelog.generate import cliques, el, lubm
 
 RDF_ENGINES = ("tidelog", "nemo", "clingo", "reasonable", "owlrl")
 DATALOG_ENGINES = ("tidelog", "nemo", "clingo")
@@ -85,6 +85,14 @@ def random_graph(nodes: int) -> Callable[[Path], Case]:
     return make
 
 
+def clique(constants: int) -> Callable[[Path], Case]:
+    def make(folder: Path) -> Case:
+        cliques.write(constants, folder)
+        return Case(folder.name, str(folder), cliques.RULES, (cliques.PREDICATE,))
+
+    return make
+
+
 WORKLOADS = (
     Workload("lubm", "tiny", 0.06, "one university department", RDF_ENGINES, one_department, RDF_ENGINES),
     Workload("lubm", "1", 1, "1 university", RDF_ENGINES, university(1), RDF_ENGINES[:-1]),
@@ -97,6 +105,9 @@ WORKLOADS = (
     Workload("closure", "1500", 1, "transitive closure, 1,500 nodes", DATALOG_ENGINES, random_graph(1_500), HEADLINE),
     Workload("closure", "4000", 7, "transitive closure, 4,000 nodes", DATALOG_ENGINES, random_graph(4_000)),
 )
+
+
+NAMED = {workload.name: workload for workload in WORKLOADS}
 
 
 def prepare(workload: Workload, root: Path) -> Case:

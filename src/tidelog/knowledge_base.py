@@ -21,10 +21,10 @@ from tidelog.answers import Answers, FactAnswers
 from tidelog.change import Change
 from tidelog.choose import choose
 from tidelog.constraints import check_constraints
+from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.batch import Batch
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.parser import parse_query
@@ -45,6 +45,7 @@ class State:
     arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
     prefixes: Mapping[str, str] = field(default_factory=dict)
     version: int = 0
+    kept: object = None  # what the algorithm that made this version goes on from, such as counts
 
 
 class KnowledgeBase:
@@ -232,9 +233,9 @@ class KnowledgeBase:
         work = Work()
         same = ruled is before
         program = before.program if same else Program(before.program.after, ruled.program.after)
-        outcome = ALGORITHMS[choice.algorithm](self._engine, program, E, before.I, gone, new, work)
+        outcome = ALGORITHMS[choice.algorithm](self._engine, program, E, before.I, gone, new, work, before.kept)
         prefixes = {**before.prefixes, **plus.prefixes}
-        after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes)
+        after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
         check_constraints(self._engine, after.program.after, after.I)
         seconds = time.perf_counter() - start
         gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)

@@ -117,7 +117,7 @@ def _model_features(program: RandomProgram, model: frozenset[Fact]) -> Iterator[
 
 
 def _tally(rules: tuple[Rule, ...] | list[Rule], facts: ReferenceFacts) -> dict[Fact, int]:
-    return ReferenceEngine().tally([over(rule, facts) for rule in rules], Work())
+    return dict(ReferenceEngine().tally([over(rule, facts) for rule in rules], Work()))
 
 
 def _without_negation(rule: Rule) -> Rule:

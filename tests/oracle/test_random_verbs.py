@@ -45,7 +45,7 @@ def outcome(engine: Engine[F], rule: Rule, facts: list[Fact], seed: str) -> Outc
     sources[random.randrange(len(sources))] = view(engine, facts, random)
     extended = Extended(rule, tuple(sources))
     derived += [set(engine.derive([extended], work)) for _ in range(2)]
-    tally = {} if rule.aggregate else engine.tally([extended], Work())
+    tally = dict(engine.tally([extended], Work()))
     variables = list(dict.fromkeys(v for atom in rule.atoms for v in atom.variables()))[:3]
     return derived, work.derivations, tally, set(engine.instances(extended, variables))
 

@@ -1,16 +1,18 @@
-"""Materialisation in one call, at every level: an engine under semi-naive, or a knowledge base given text."""
+"""Materialisation in one call: an engine under semi-naive, or a knowledge base given text; and a change's arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from tests.oracle.histories import State
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.layers import Program
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
-from tidelog.model.terms import to_term
+from tidelog.model.terms import Value, to_term
 from tidelog.rules.strata import stratify
 from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
@@ -29,4 +31,20 @@ def knowledge_base_model(rule_text: str, fact_text: str) -> frozenset[Fact]:
     """Through the parser and the public interface, back from what users see."""
     with KnowledgeBase() as kb:
         kb.apply(add=fact_text, add_rules=rule_text)
-        return frozenset(Fact(str(row[0]), tuple(map(to_term, row[1:]))) for row in kb.all_facts())
+        return facts_of(kb.all_facts())
+
+
+def facts_of(rows: Iterable[tuple[Value, ...]]) -> frozenset[Fact]:
+    """Rows `(predicate, argument, …)` as facts."""
+    return frozenset(Fact(str(row[0]), tuple(map(to_term, row[1:]))) for row in rows)
+
+
+def changed(engine: Engine[F], before: State, after: State, I: F | None = None) -> tuple[Program, F, F, F, F]:
+    """A change as an algorithm takes it: program, E, I, removed, added. I is given, or it is the model before."""
+    return (
+        Program(before.rules, after.rules),
+        engine.collect(after.facts),
+        engine.collect(before.model) if I is None else I,
+        engine.collect(before.facts - after.facts),
+        engine.collect(after.facts - before.facts),
+    )

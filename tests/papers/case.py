@@ -8,9 +8,9 @@
     dred D        edge(b, c) . reach(b, c) .
     fp counters   U 2, O 0
 
-What the change is: `rules`, `facts`, then `add`, `remove`, `add rules`, `remove rules`. What it does, to every algorithm:
+The change is `rules` and `facts`, then `add`, `remove`, `add rules`, `remove rules`. What every algorithm must find:
 `lost` and `gained` are all the facts that go and come besides those named in `remove` and `add`; `kept` are some that
-stay. What one algorithm does: `<algorithm> <set>` is a set of the paper, `<algorithm> untouched` are facts at which it
+stay. What one algorithm does: `<algorithm> <set>` is a set of its paper, `<algorithm> untouched` are facts at which it
 does not look, `<algorithm> counters` are numbers; an algorithm that cannot run the program is in `refused`. A section
 goes on in the lines that are indented below it; an empty line ends a case. To add a case, add it to a file.
 """
@@ -18,10 +18,12 @@ goes on in the lines that are indented below it; an empty line ends a case. To a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from tests.oracle.histories import State, Step
 from tidelog.model.facts import Fact
 from tidelog.rules.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Rule
@@ -49,13 +51,18 @@ class Case:
         return self.sections.get("refused", "").split()
 
     @property
-    def algorithms(self) -> list[str]:
-        """The algorithms about which the case says something of their own."""
-        return list(dict.fromkeys(name.split()[0] for name in self.sections if name not in CHANGE))
+    def told(self) -> list[tuple[str, str]]:
+        """What the case says about single algorithms: an algorithm, and `counters`, `untouched` or a letter."""
+        return [(name.partition(" ")[0], name.partition(" ")[2]) for name in self.sections if name not in CHANGE]
 
-    def of(self, algorithm: str) -> Iterator[str]:
-        """What the case says about one algorithm: names of sets, `untouched`, `counters`."""
-        return (name.split()[1] for name in self.sections if name not in CHANGE and name.split()[0] == algorithm)
+    @cached_property
+    def before(self) -> State:
+        return State.of(self.facts("facts"), self.rules("rules"))
+
+    @cached_property
+    def after(self) -> State:
+        added, removed = self.rules("add rules"), self.rules("remove rules")
+        return self.before.after(Step(self.facts("add"), self.facts("remove"), added, removed))
 
     def counters(self, algorithm: str) -> dict[str, int]:
         pairs = re.findall(r"(\S.*?) (\d+)(?:, *|$)", self.sections.get(f"{algorithm} counters", ""))

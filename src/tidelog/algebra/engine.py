@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from tidelog.algebra.extended import Extended
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.tally import Tally
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Variable
@@ -44,8 +45,15 @@ class Engine(Protocol[F]):
         """The heads of every match of every rule. Adds the number of matches to `work.derivations`."""
         ...
 
-    def tally(self, rules: Sequence[Extended[F]], work: Work) -> dict[Fact, int]:
-        """For each derived fact, how many matches (over all rules and heads) derive it."""
+    def tally(self, rules: Sequence[Extended[F]], work: Work) -> Tally[F]:
+        """For each derived fact, how many matches (over all rules and heads) derive it.
+
+        An aggregate rule derives each group's fact once, however many matches the group has.
+        """
+        ...
+
+    def once(self, facts: F) -> Tally[F]:
+        """The tally in which each of these facts has the count one."""
         ...
 
     def supports(self, rules: Sequence[Extended[F]], start: int, stop: int | None, work: Work) -> tuple[F, F]:

@@ -42,11 +42,12 @@ def fixpoint(
         known, new = everything, derived - everything
         everything = known | new
         added.append(new)
-        _check_bound(bound, sum(map(len, added)) if bound else 0, len(added))
+        check_bound(bound, sum(map(len, added)) if bound else 0, len(added))
     return everything, added
 
 
-def _check_bound(bound: int | None, added: int, rounds: int) -> None:
+def check_bound(bound: int | None, added: int, rounds: int) -> None:
+    """Refuse a recursion that seems to have no end."""
     if bound is not None and added > bound:
         raise LimitError(
             f"a recursive rule with #[bound({bound})] has led to {added} new facts. "

@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import Extended, extend, over, unnegated, with_body
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.tally import Tally
 from tidelog.rules.syntax import Aggregate, Atom, Negation, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
@@ -65,6 +66,17 @@ class Groups(Generic[F]):
             for changed, facts in ((self.plus, self.before), (self.minus, self.after)):
                 if changed.may_match(negation.atom):
                     yield extend(unnegated(keys, i), (changed, *over(keys, facts).sources))
+
+
+def changed_groups(
+    engine: Engine[F], rules: Sequence[Rule], before: F, after: F, minus: F, plus: F
+) -> tuple[Tally[F], Tally[F]]:
+    """How many of the rules give a fact now and did not before, and the other way round."""
+    gained = lost = engine.once(engine.collect(()))
+    for rule in rules:
+        groups = Groups(engine, (rule,), before, after, minus, plus)
+        gained, lost = gained + engine.once(groups.gained), lost + engine.once(groups.lost)
+    return gained, lost
 
 
 def given_by(engine: Engine[F], rules: Sequence[Rule], D: F, facts: F, work: Work) -> F:

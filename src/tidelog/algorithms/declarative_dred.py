@@ -4,7 +4,7 @@
     p^Red   :- p^Del, r1^New .. rn^New            R  from what is an axiom; New = (I - Del) | Red
     p^Minus :- p^Del, ~p^Red                      M
 
-The rules are those of `tidelog.rules.maintenance`, which can be printed. Their superscripts are the algebra's sources:
+The rules are those of `tidelog.rules.marked`, which can be printed. Their superscripts are the algebra's sources:
 r^Del is r[Del], and r without one is r[I]. So nothing is renamed or copied, and r^New, which the paper stores, is a
 view. The rules `p :- p^Ext` are set operations, and p^Ins with p^Plus is the increase that every layer makes; removed
 rules seed Del with what they derived, which costs less than the paper's p^Temp. The selection-based split is how
@@ -16,14 +16,13 @@ Costs what DRed costs, and more where several atoms of a rule instance are delet
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.layers import Support
-from tidelog.rules.maintenance import DEL, NEW, OLD, Marked, deletions, rederivations
+from tidelog.rules.marked import DEL, NEW, OLD, Marked, deletions, rederivations
 from tidelog.rules.syntax import Atom, Negation
 
 F = TypeVar("F", bound=FactSet)
@@ -31,62 +30,55 @@ F = TypeVar("F", bound=FactSet)
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:
     """The facts that are gone: Minus."""
-    rules = [marked for rule in support.rules for marked in deletions(rule)]
-    before = work.derivations
-    deleted = _saturate(_Reading(support, {OLD: support.I}), rules, DEL, lost - lost, lost, work)
+    deleted = _deleted(support, lost, work)
     work.count("D", len(deleted))
-    work.count("DR2", work.derivations - before)
     return deleted - _rederived(support, deleted, work)
+
+
+def _deleted(support: Support[F], lost: F, work: Work) -> F:
+    """Del: what used something lost."""
+    before = work.derivations
+    rules = [marked for rule in support.rules for marked in deletions(rule)]
+    deleted = _saturate(support, rules, {OLD: support.I, DEL: lost - lost}, DEL, lost, work)
+    work.count("DR2", work.derivations - before)
+    return deleted
 
 
 def _rederived(support: Support[F], deleted: F, work: Work) -> F:
     """Red: those of the deleted facts that have a derivation from New."""
-    rest = support.I - deleted
-    heads = (m for rule in support.rules for m in rederivations(rule) if deleted.may_match(m.rule.heads[0]))
-    rules = list(heads)
     before = work.derivations
-    first = _Reading(support, {DEL: deleted, NEW: rest})
-    found = support.axioms(deleted, work) | support.engine.derive([first.extend(m) for m in rules], work)
+    sets = {DEL: deleted, NEW: support.I - deleted}
+    rules = [marked for rule in support.rules for marked in rederivations(rule, deleted.may_match)]
+    first = [support.extend(marked.rule, [sets[m] for m in _positive(marked)]) for marked in rules]
+    found = support.axioms(deleted, work) | support.engine.derive(first, work)
     work.count("DR4", work.derivations - before)
     before = work.derivations
-    found = _saturate(_Reading(support, {DEL: deleted}), rules, NEW, rest, found, work)
+    found = _saturate(support, rules, sets, NEW, found, work)
     work.count("DR5", work.derivations - before)
     return found
 
 
-@dataclass(frozen=True)
-class _Reading(Generic[F]):
-    """Which set a superscript stands for."""
-
-    support: Support[F]
-    sets: Mapping[str, F]
-
-    def extend(self, marked: Marked) -> Extended[F]:
-        return self.support.extend(marked.rule, [self.sets[mark] for mark in _positive(marked)])
-
-    def pivoted(self, marked: Marked, pivot: str, known: F, new: F) -> Iterator[Extended[F]]:
-        """For each atom with the superscript `pivot`, the rule with that atom in `new`."""
-        marks = _positive(marked)
-        everything = known | new
-        for i, mark in enumerate(marks):
-            if mark == pivot and new.may_match(marked.rule.atoms[i]):
-                before = {**self.sets, pivot: known}
-                behind = {**self.sets, pivot: everything}
-                sources = [*(before[m] for m in marks[:i]), new, *(behind[m] for m in marks[i + 1 :])]
-                yield self.support.extend(marked.rule, sources)
-
-
-def _saturate(reading: _Reading[F], rules: Sequence[Marked], pivot: str, known: F, new: F, work: Work) -> F:
-    """All that the rules add to the set with the superscript `pivot`, which is `known` so far, and `new` itself."""
+def _saturate(support: Support[F], rules: Sequence[Marked], sets: Mapping[str, F], mark: str, new: F, work: Work) -> F:
+    """`new`, and all that the rules then add to the set with this superscript, by semi-naive."""
     found = new
     while new:
         work.rounds += 1
-        variants = [v for marked in rules for v in reading.pivoted(marked, pivot, known, new)]
-        derived = reading.support.engine.derive(variants, work)
-        known = known | new
-        new = derived - known
+        after = {**sets, mark: sets[mark] | new}
+        derived = support.engine.derive([v for r in rules for v in _pivoted(support, r, sets, mark, new, after)], work)
+        sets, new = after, derived - after[mark]
         found = found | new
     return found
+
+
+def _pivoted(
+    support: Support[F], marked: Marked, before: Mapping[str, F], mark: str, new: F, behind: Mapping[str, F]
+) -> Iterator[Extended[F]]:
+    """The rule once for each atom with this superscript: that atom reads `new`, the others as they stand to it."""
+    marks = _positive(marked)
+    for i, atom in enumerate(marked.rule.atoms):
+        if marks[i] == mark and new.may_match(atom):
+            sources = [*(before[m] for m in marks[:i]), new, *(behind[m] for m in marks[i + 1 :])]
+            yield support.extend(marked.rule, sources)
 
 
 def _positive(marked: Marked) -> list[str]:

@@ -54,6 +54,16 @@ class Program:
         """The strata of the rules after the change."""
         return stratify(self.after)
 
+    @cached_property
+    def is_changed(self) -> bool:
+        return self.before is not self.after and {r.key for r in self.before} != {r.key for r in self.after}
+
+    def in_two_steps(self) -> tuple[Program, Program]:
+        """Rules are removed first, then added."""
+        keys = {r.key for r in self.after}
+        kept = tuple(r for r in self.before if r.key in keys)
+        return Program(self.before, kept), Program(kept, self.after)
+
 
 @dataclass(frozen=True)
 class Support(Generic[F]):
@@ -106,13 +116,9 @@ def _in_two_steps(
 ) -> Outcome[F]:
     """Old and new rules cannot be ordered together (one undoes what the other negates): remove first, then add."""
     nothing = engine.collect(())
-    keys = {r.key for r in program.after}
-    kept = tuple(r for r in program.before if r.key in keys)
-    first = maintain(engine, decrease, Program(program.before, kept), E - added, I, removed, nothing, work)
-    second = maintain(engine, decrease, Program(kept, program.after), E, first.I, nothing, added, work)
-    plus = (first.added - second.removed) | (second.added - first.removed)
-    minus = (first.removed - second.added) | (second.removed - first.added)
-    return Outcome(second.I, plus, minus)
+    removing, adding = program.in_two_steps()
+    first = maintain(engine, decrease, removing, E - added, I, removed, nothing, work)
+    return first.then(maintain(engine, decrease, adding, E, first.I, nothing, added, work))
 
 
 @dataclass(frozen=True)

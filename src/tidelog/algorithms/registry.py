@@ -7,9 +7,11 @@ from typing import Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms import backward_forward, dred, fp_update
+from tidelog.algorithms import backward_forward, declarative_dred, dred, fp_update
+from tidelog.algorithms.counting import counting
 from tidelog.algorithms.layers import Decrease, Program, maintain
 from tidelog.algorithms.outcome import Outcome
+from tidelog.algorithms.recursive_counting import recursive_counting
 from tidelog.algorithms.rematerialise import rematerialise
 
 F = TypeVar("F", bound=FactSet)
@@ -19,15 +21,19 @@ class Algorithm(Protocol):
     """From the materialisation I before a change to the one after it.
 
     E are the explicit facts after the change; `removed` were explicit before and are not any more, `added` are now.
+    `kept` is what the outcome of the change before asked to be kept, whichever algorithm made it: one that counts goes
+    on from its own counts, and takes them anew when another algorithm ran in between.
     """
 
     def __call__(
-        self, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work
+        self, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
     ) -> Outcome[F]: ...
 
 
 def _decreasing(decrease: Decrease) -> Algorithm:
-    def algorithm(engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work) -> Outcome[F]:
+    def algorithm(
+        engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
+    ) -> Outcome[F]:
         return maintain(engine, decrease, program, E, I, removed, added, work)
 
     return algorithm
@@ -35,7 +41,10 @@ def _decreasing(decrease: Decrease) -> Algorithm:
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "bf": _decreasing(backward_forward.decrease),
+    "counting": counting,
+    "declarative": _decreasing(declarative_dred.decrease),
     "dred": _decreasing(dred.decrease),
     "fp": _decreasing(fp_update.decrease),
+    "recursive-counting": recursive_counting,
     "rematerialise": rematerialise,
 }

@@ -13,7 +13,9 @@ from tidelog.algorithms.semi_naive import materialise
 F = TypeVar("F", bound=FactSet)
 
 
-def rematerialise(engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work) -> Outcome[F]:
+def rematerialise(
+    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
+) -> Outcome[F]:
     """From the explicit facts E after the change; what was known before serves only to tell the difference."""
     after = materialise(engine, program.strata, E, work)
     return Outcome(after, added=after - I, removed=I - after)

@@ -31,9 +31,11 @@ def run(options: Namespace) -> int:
 
 
 def _print(program: Program, strata: list[Stratum]) -> None:
+    from tidelog.rules.printer import format_rule
+
     for number, stratum in enumerate(strata, 1):
         print(f"stratum {number}{', recursive' if stratum.recursive else ''}")
-        print("\n".join(f"  {rule}" for rule in stratum.rules))
+        print("\n".join(f"  {format_rule(rule, program.prefixes)}" for rule in stratum.rules))
     counts = f"{len(program.rules)} rules in {len(strata)} strata, {len(program.facts)} facts"
     print(f"{counts}: no problem found")
 

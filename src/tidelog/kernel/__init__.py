@@ -3,5 +3,6 @@
 rows      sort, search and compare packed rows       (arrays in, arrays out)
 run       one immutable sorted set of rows, in every order that was asked for
 table     a relation: a few runs and what was removed from them
+counts    rows that occur several times: a few runs with a weight for each row
 budget    counts bytes before they are allocated
 """

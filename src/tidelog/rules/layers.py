@@ -6,7 +6,7 @@ plain Datalog apply to it as it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from tidelog.rules.strata import stratify
@@ -31,12 +31,14 @@ def layers(before: Iterable[Rule], after: Iterable[Rule]) -> list[Layer]:
         if any(r.negations or r.aggregate for r in stratum.rules):
             groups.append([])
         groups[-1].extend(stratum.rules)
-    return [
-        Layer(
-            kept=tuple(r for r in group if r.key in old and r.key in new),
-            removed=tuple(r for r in group if r.key not in new),
-            added=tuple(r for r in group if r.key not in old),
-        )
-        for group in groups
-        if group
-    ]
+    return [divided(group, old.keys(), new.keys()) for group in groups if group]
+
+
+def divided(rules: Iterable[Rule], old: Set[str], new: Set[str]) -> Layer:
+    """The rules of one layer by what becomes of them, given the keys of all rules before and after."""
+    together = tuple(rules)
+    return Layer(
+        kept=tuple(r for r in together if r.key in old and r.key in new),
+        removed=tuple(r for r in together if r.key not in new),
+        added=tuple(r for r in together if r.key not in old),
+    )

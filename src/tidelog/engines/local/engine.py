@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
 from tidelog.dictionary import Dictionary
+from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.families import Families
@@ -21,6 +22,7 @@ from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
 from tidelog.engines.local.supports import Supports
+from tidelog.engines.local.tally import LocalTally, Tallied
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.budget import Budget, give_back
 from tidelog.model.facts import Fact
@@ -28,8 +30,7 @@ from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule, Variable
 from tidelog.settings import Settings
 
-if TYPE_CHECKING:
-    from tidelog.formats.batch import Batch
+T = TypeVar("T")
 
 _BULK = 500_000  # facts loaded or derived at once after which memory is handed back
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
@@ -86,7 +87,7 @@ class LocalEngine:
         gathered = Gathered(self.dictionary, self.budget)
         rules = self._families.united(rules)
         self._static.new_batch([r.rule for r in rules])
-        for derivations, part in self._each([self._task(r) for r in rules]):
+        for derivations, part in self._each(self._derive_one, [self._task(r) for r in rules]):
             work.derivations += derivations
             gathered.absorb(part)
         return self._made(gathered)
@@ -99,12 +100,12 @@ class LocalEngine:
             rule, wanted, *self._static.rewrite(rule, steps, wanted), min(map(len, extended.sources), default=0)
         )
 
-    def _each(self, tasks: Sequence[_Task]) -> Iterator[tuple[int, Gathered]]:
-        """Every rule's heads; on threads when there is enough to read."""
+    def _each(self, run: Callable[[_Task], T], tasks: Sequence[_Task]) -> Iterator[T]:
+        """What every task gives; on threads when there is enough to read."""
         if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > _WORTH_A_THREAD:
-            yield from self._pool.map(self._derive_one, tasks)
+            yield from self._pool.map(run, tasks)
         else:
-            yield from map(self._derive_one, tasks)
+            yield from map(run, tasks)
 
     def _derive_one(self, task: _Task) -> tuple[int, Gathered]:
         gathered, rule = Gathered(self.dictionary, self.budget), task.rule
@@ -119,22 +120,26 @@ class LocalEngine:
     def _matches(self, extended: Extended[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
         return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
 
-    def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> dict[Fact, int]:
-        counts: dict[Fact, int] = {}
-        for extended in rules:
-            rule = extended.rule
-            variables = _head_variables(rule)
-            for block in self._matches(extended, variables):
-                work.derivations += block.matches()
-                folded = block.folded()
-                terms = {v: self.dictionary.decode_many(folded.columns[v]) for v in variables}
-                for i in range(folded.length):
-                    weight = 1 if folded.weight is None else int(folded.weight[i])
-                    for head in rule.heads:
-                        args = tuple(terms[a][i] if isinstance(a, Variable) else a for a in head.args)
-                        fact = Fact(head.predicate, args)  # type: ignore[arg-type]
-                        counts[fact] = counts.get(fact, 0) + weight
-        return counts
+    def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalTally:
+        rules = self._families.united(rules)
+        self._static.new_batch([r.rule for r in rules])
+        parts = list(self._each(self._tally_one, [self._task(r) for r in rules]))
+        work.derivations += sum(derivations for derivations, _ in parts)
+        return LocalTally.sum(self.dictionary, (tally for _, tally in parts))
+
+    def _tally_one(self, task: _Task) -> tuple[int, LocalTally]:
+        if task.rule.aggregate is not None:
+            derivations, gathered = self._derive_one(task)
+            return derivations, LocalTally.once(gathered.facts())
+        tallied = Tallied(self.dictionary, self.budget)
+        counted = _Counted(self.solver.solve(task.steps, task.wanted, task.effort))
+        for block in counted:
+            for head in task.rule.heads:
+                tallied.add_head(head, block)
+        return counted.matches, tallied.tally
+
+    def once(self, facts: LocalFacts) -> LocalTally:
+        return LocalTally.once(facts)
 
     def supports(
         self, rules: Sequence[Extended[LocalFacts]], start: int, stop: int | None, work: Work

@@ -13,6 +13,7 @@ from itertools import islice
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
 from tidelog.engines.reference.fact_set import ReferenceFacts
+from tidelog.engines.reference.tally import ReferenceTally
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.expressions import aggregate, evaluate, holds
@@ -38,16 +39,18 @@ class ReferenceEngine:
         return ReferenceFacts(facts)
 
     def derive(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceFacts:
-        return ReferenceFacts(self.tally(rules, work))
+        return self.tally(rules, work).facts()
 
-    def tally(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> dict[Fact, int]:
-        """An aggregate rule derives each group's fact once, however many matches the group has."""
+    def tally(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceTally:
         counts: Counter[Fact] = Counter()
         for extended in rules:
             found = matches(extended)
             work.derivations += len(found)
             counts.update(conclusions(extended.rule, found))
-        return dict(counts)
+        return ReferenceTally(counts)
+
+    def once(self, facts: ReferenceFacts) -> ReferenceTally:
+        return ReferenceTally(dict.fromkeys(facts, 1))
 
     def supports(
         self, rules: Sequence[Extended[ReferenceFacts]], start: int, stop: int | None, work: Work

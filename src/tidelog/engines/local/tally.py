@@ -1,0 +1,111 @@
+"""Counts of facts as packed rows with a weight each, and how they are gathered from matches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.fact_set import WHOLE, LocalFacts, Relation
+from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.budget import Budget
+from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.rows import Ints, layout_for
+from tidelog.kernel.table import Table
+from tidelog.model.facts import Fact
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Aggregate, Atom, Variable
+
+_CLAIM = 8 << 20  # bytes gathered between two looks at the memory budget
+
+
+class LocalTally:
+    """Facts and their counts; see `tidelog.algebra.tally`."""
+
+    def __init__(self, dictionary: Dictionary, counts: Mapping[Relation, Counts]) -> None:
+        self.dictionary = dictionary
+        self.counts = MappingProxyType({r: c for r, c in counts.items() if c.size})
+
+    @classmethod
+    def once(cls, facts: LocalFacts) -> LocalTally:
+        counts = {r: Counts.of_run(Weighted.once(table.flat)) for r, table in facts.tables.items()}
+        return cls(facts.dictionary, counts)
+
+    @classmethod
+    def sum(cls, dictionary: Dictionary, tallies: Iterable[LocalTally]) -> LocalTally:
+        """Many tallies as one."""
+        parts: dict[Relation, list[Counts]] = {}
+        for tally in tallies:
+            for relation, counts in tally.counts.items():
+                parts.setdefault(relation, []).append(counts)
+        return cls(dictionary, {r: Counts.sum(counts) for r, counts in parts.items()})
+
+    def __len__(self) -> int:
+        return sum(map(len, self.counts.values()))
+
+    def __iter__(self) -> Iterator[tuple[Fact, int]]:
+        for relation, counts in self.counts.items():
+            facts = LocalFacts(self.dictionary, {relation: Table((counts.flat.run,))})
+            yield from zip(facts, counts.flat.weight.tolist(), strict=True)
+
+    def __add__(self, other: LocalTally) -> LocalTally:
+        if not other.counts or not self.counts:
+            return self if self.counts else other
+        together = dict(self.counts)
+        for relation, counts in other.counts.items():
+            mine = together.get(relation)
+            together[relation] = counts if mine is None else mine.plus(counts)
+        return LocalTally(self.dictionary, together)
+
+    def __sub__(self, other: LocalTally) -> LocalTally:
+        return self + LocalTally(self.dictionary, {r: c.negative() for r, c in other.counts.items()})
+
+    def of(self, facts: LocalFacts) -> LocalTally:
+        shared = self.counts.keys() & facts.tables.keys()
+        return LocalTally(self.dictionary, {r: self.counts[r].among(facts.tables[r].flat) for r in shared})
+
+    def facts(self) -> LocalFacts:
+        positive = {relation: counts.positive() for relation, counts in self.counts.items()}
+        return LocalFacts(self.dictionary, {r: Table((run,)) for r, run in positive.items() if len(run)})
+
+
+class Tallied:
+    """A tally in the making: the heads of matches, block by block."""
+
+    def __init__(self, dictionary: Dictionary, budget: Budget) -> None:
+        self.dictionary = dictionary
+        self.budget = budget
+        self.tally = LocalTally(dictionary, {})
+        self.unclaimed = 0
+
+    def add_head(self, head: Atom, block: Bindings) -> None:
+        """One head of every match; triples are counted under their own predicate."""
+        if head.predicate != TRIPLE:
+            self._add((head.predicate, WHOLE), head.args, block)
+            return
+        subject, predicate, object_ = head.args
+        if isinstance(predicate, Variable):
+            for name, part in block.split_by(predicate):
+                self._add((TRIPLE, name), (subject, object_), part)
+        else:
+            self._add((TRIPLE, self._encode(predicate)), (subject, object_), block)
+
+    def _add(self, relation: Relation, args: tuple[Variable | str | Aggregate, ...], block: Bindings) -> None:
+        layout = layout_for(len(args), len(self.dictionary))
+        self._claim(8 * block.length * (layout.words + 1), relation)
+        columns: list[Ints | int] = [block.columns[a] if isinstance(a, Variable) else self._encode(a) for a in args]
+        weight = np.broadcast_to(np.int64(1), block.length) if block.weight is None else block.weight
+        weighted = Weighted.summed(layout, layout.pack(columns, block.length), weight)
+        self.tally += LocalTally(self.dictionary, {relation: Counts.of_run(weighted)})
+
+    def _encode(self, term: str | Aggregate) -> int:
+        return self.dictionary.encode(term)  # type: ignore[arg-type]
+
+    def _claim(self, nbytes: int, relation: Relation) -> None:
+        """Count these bytes; sorting and merging them will need about as much again."""
+        self.unclaimed += 2 * nbytes
+        if self.unclaimed >= _CLAIM:
+            self.budget.claim(self.unclaimed, f"counting the derivations of {relation[0]}")
+            self.unclaimed = 0
