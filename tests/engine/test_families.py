@@ -65,3 +65,11 @@ def test_many_rules_become_few() -> None:
     assert len(rules) > 40
     assert len(united) <= 5
     assert all(any(a.predicate == CONSTANTS for a in u.rule.atoms) for u in united)
+
+
+def test_the_same_rule_twice_counts_twice() -> None:
+    engine = LocalEngine()
+    facts = engine.collect([Fact("q", (NAMES[0],)), Fact("q", (NAMES[1],))])
+    work = Work()
+    engine.derive([over(r, facts) for r in parse_rules("p(a) :- q(?x) . p(a) :- q(?y) . p(b) :- q(?x) .")], work)
+    assert work.derivations == 6

@@ -196,8 +196,8 @@ FAULTS = (
         "constants of one rule for all",
         "rules of one shape run as one, with the constants of the first",
         "engines/local/families.py",
-        "table = self._table(tuple(m.constants for _, m in group))",
-        "table = self._table(tuple(member.constants for _ in group))",
+        "self._table(tuple(group))",
+        "self._table(tuple(group)[:1])",
     ),
     Fault(
         "window one short",

@@ -15,7 +15,7 @@ A triple's predicate is not lifted: it says which table to read. Matches, and so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -65,24 +65,25 @@ class Families:
         """The same matches from fewer rules."""
         if len(rules) < 2 or min((len(s) for s in rules[0].sources), default=0) > _SMALL:
             return list(rules)
-        groups: dict[tuple[int, tuple[int, ...]], list[tuple[Extended[LocalFacts], _Member]]] = {}
+        groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], Extended[LocalFacts]]] = {}
         alone: list[Extended[LocalFacts]] = []
         for extended in rules:
             member = _member(extended.rule)
             if member is None:
                 alone.append(extended)
-            else:
-                key = id(member.family), tuple(map(id, extended.sources))
-                groups.setdefault(key, []).append((extended, member))
-        return [*alone, *(self._unite(group) for group in groups.values())]
+                continue
+            group = groups.setdefault((member.family, tuple(map(id, extended.sources))), {})
+            if member.constants in group:  # the same rule twice: its matches count twice
+                alone.append(extended)
+            group.setdefault(member.constants, extended)
+        return [*alone, *(self._unite(family, group) for (family, _), group in groups.items())]
 
-    def _unite(self, group: Sequence[tuple[Extended[LocalFacts], _Member]]) -> Extended[LocalFacts]:
-        extended, member = group[0]
+    def _unite(self, family: Rule, group: Mapping[tuple[Term, ...], Extended[LocalFacts]]) -> Extended[LocalFacts]:
+        extended = next(iter(group.values()))
         if len(group) == 1:
             return extended
-        table = self._table(tuple(m.constants for _, m in group))
         first, *others = extended.sources
-        return Extended(member.family, (first, table, *others))
+        return Extended(family, (first, self._table(tuple(group)), *others))
 
     def _table(self, rows: tuple[tuple[Term, ...], ...]) -> LocalFacts:
         known = self._tables.get(rows)
