@@ -33,7 +33,7 @@ format: $(STAMP) ## rewrite the sources in the house format
 seeded: $(STAMP) ## plant each deliberate fault and see the suite catch it
 	@$(BIN)/python -m tests.seeded $(ARGS)
 
-bench: $(STAMP) ## workloads on tidelog and its peers; writes docs/benchmarks.md
+bench: $(STAMP) ## tidelog and its peers, and changes by every algorithm; writes the pages in docs/
 	@$(BIN)/python -m bench $(ARGS)
 
 lock: $(STAMP) ## resolve the dependencies again into the requirements files (UPGRADE=--upgrade for newer ones)

@@ -2,6 +2,7 @@
 
     python -m bench                     everything; writes results/*.json, .md, .png and the tables in docs/
     python -m bench --quick             the smaller sizes, in a few minutes
+    python -m bench peers               only the comparison with other reasoners
     python -m bench lubm-10 el-20000    some workloads
     python -m bench maintenance         changes, by every algorithm side by side; also with --quick
     python -m bench table2-10           some of those

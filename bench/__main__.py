@@ -19,7 +19,8 @@ from bench.workloads import WORKLOADS, Workload
 
 ROOT = Path(__file__).parent.parent
 NAMES = [workload.name for workload in WORKLOADS]
-EVERY_NAME = [*NAMES, group.NAME, *group.NAMES]
+PEERS_NAME = "peers"
+EVERY_NAME = [PEERS_NAME, *NAMES, group.NAME, *group.NAMES]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 FULL = "full"
 
@@ -32,7 +33,7 @@ class Seconds:
     repeat: float
 
 
-PEERS = {True: Seconds(90, 2), False: Seconds(600, 10)}  # by whether the run is quick
+PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # by whether the run is quick
 CHANGES = {True: Seconds(20, 0.5), False: Seconds(120, 5)}
 
 
@@ -75,7 +76,7 @@ def _peers(options: argparse.Namespace) -> int:
     chosen = _chosen_workloads(options)
     if not chosen:
         return 0
-    name = _extent(options, whole=not options.workloads)
+    name = _extent(options, whole=not set(options.workloads) - {PEERS_NAME})
     result = run.run(chosen, RESULTS / "data", _limits(options, PEERS))
     report.write(result, RESULTS, name)
     print(json.dumps(result) if options.json else report.markdown(result))
@@ -98,7 +99,8 @@ def _maintenance(options: argparse.Namespace) -> int:
 
 
 def _chosen_workloads(options: argparse.Namespace) -> list[Workload]:
-    named = [w for w in WORKLOADS if w.name in options.workloads or not options.workloads]
+    everything = not options.workloads or PEERS_NAME in options.workloads
+    named = [w for w in WORKLOADS if everything or w.name in options.workloads]
     return [replace(w, engines=w.quick) for w in named if w.quick] if options.quick else named
 
 

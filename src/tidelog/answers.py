@@ -6,7 +6,8 @@ Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, pla
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,18 @@ class Answers:
     (('who', 'n'), 1, [('ann', 42)])
     """
 
-    def __init__(self, names: Sequence[str], columns: Sequence[Ints], length: int, dictionary: Dictionary) -> None:
+    def __init__(
+        self, names: Sequence[str], columns: Callable[[], Sequence[Ints]], length: int, dictionary: Dictionary
+    ) -> None:
+        """`columns` is asked when rows are first looked at, and not for their number."""
         self.names = tuple(names)
-        self._columns = tuple(columns)
+        self._make_columns = columns
         self._length = length
         self._dictionary = dictionary
+
+    @cached_property
+    def _columns(self) -> Sequence[Ints]:
+        return self._make_columns()
 
     def __len__(self) -> int:
         return self._length

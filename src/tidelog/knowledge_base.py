@@ -129,9 +129,7 @@ class KnowledgeBase:
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
-        state, change = self._attempt(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)
-        self._state = state
-        return change
+        return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)
 
     def preview(
         self,
@@ -165,8 +163,8 @@ class KnowledgeBase:
         rule = Rule((Atom("", variables),), tuple(body), cartesian=True)
         check_rules([rule], {**state.I.arities(), **state.arities}, allow_cartesian=True)
         found = self._engine.bindings(over(rule, state.I), variables)
-        columns = [found.columns[v] for v in variables]
-        return Answers([v.name for v in variables], columns, found.length, self._engine.dictionary)
+        names = [v.name for v in variables]
+        return Answers(names, lambda: [found.columns[v] for v in variables], found.length, self._engine.dictionary)
 
     def facts(self, predicate: str, kind: Kind = "all") -> Answers:
         """The facts of one predicate: all, only the explicit ones, or only those that are derived and not explicit.
@@ -179,10 +177,9 @@ class KnowledgeBase:
         """
         facts = self._of_kind(kind)
         name = self._expand(predicate)
-        columns = facts.columns(name)
-        arity = len(columns) or self._state.arities.get(name, 0)
+        arity = facts.arities().get(name) or self._state.arities.get(name, 0)
         length = facts.predicates().get(name, 0)
-        return Answers(_column_names(name, arity), columns, length, self._engine.dictionary)
+        return Answers(_column_names(name, arity), lambda: facts.columns(name), length, self._engine.dictionary)
 
     def all_facts(self, kind: Kind = "all") -> FactAnswers:
         """The facts of every predicate, as rows `(predicate, argument, …)`.
@@ -237,6 +234,7 @@ class KnowledgeBase:
         prefixes = {**before.prefixes, **plus.prefixes}
         after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
         check_constraints(self._engine, after.program.after, after.I)
+        self._engine.settle(len(outcome.added) + len(outcome.removed))
         seconds = time.perf_counter() - start
         gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)
         return after, Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
@@ -245,7 +243,7 @@ class KnowledgeBase:
         """The state with its rules changed and checked; its facts are as they were."""
         old = state.program.after
         rules = _change_rules(old, add, remove)
-        if [r.key for r in rules] == [r.key for r in old]:
+        if rules == old:
             return state
         arities = check_rules(rules, state.E.arities(), allow_cartesian=self._allow_cartesian)
         program = Program(rules, rules)
@@ -280,13 +278,15 @@ def open() -> KnowledgeBase:
 
 
 def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The rules after a change. A rule is the same whatever its variables are called."""
+    """The rules after a change. A rule is the same whatever its variables are called; its attributes may be new."""
     kept = {r.key: r for r in rules}
     for rule in remove:
         if kept.pop(rule.key, None) is None:
             raise UsageError(f"cannot remove a rule that is not there: {rule}")
     for rule in add:
-        kept.setdefault(rule.key, rule)
+        old = kept.get(rule.key)
+        if old is None or (old.bound, old.cartesian) != (rule.bound, rule.cartesian):
+            kept[rule.key] = rule
     return tuple(kept.values())
 
 

@@ -65,3 +65,12 @@ def test_a_bounded_recursion_that_passes_its_bound_is_refused() -> None:
     assert len(kb.facts("n")) == 1
     kb.apply(add_rules="#[bound(10)] n(?x + 1) :- n(?x), ?x < 10 .")
     assert len(kb.facts("n")) == 11
+
+
+def test_a_rule_added_again_with_another_bound_has_that_bound() -> None:
+    kb = tidelog.open()
+    kb.apply(add="n(0) .", add_rules="#[bound(10)] n(?x + 1) :- n(?x), ?x < 10 .")
+    kb.apply(add_rules="#[bound(2)] n(?y + 1) :- n(?y), ?y < 10 .")
+    assert [r.bound for r in kb.rules] == [2]
+    with pytest.raises(tidelog.LimitError):
+        kb.apply(add="n(-5) .")

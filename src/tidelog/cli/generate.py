@@ -8,15 +8,16 @@ from pathlib import Path
 from tidelog.cli.output import print_json
 
 DATA_SETS = {
-    "lubm": "universities, about 120,000 triples each (LUBM)",
+    "lubm": "universities, about 130,000 triples each (LUBM)",
     "el": "an ontology of SIZE classes for EL classification",
+    "cliques": "a symmetric and transitive relation over SIZE constants",
 }
 
 
 def configure(parser: ArgumentParser) -> None:
     described = "; ".join(f"{name}: {what}" for name, what in DATA_SETS.items())
     parser.add_argument("dataset", choices=tuple(DATA_SETS), help=described)
-    parser.add_argument("size", type=int, metavar="SIZE", help="how many universities or classes")
+    parser.add_argument("size", type=int, metavar="SIZE", help="how many universities, classes or constants")
     parser.add_argument("out", type=Path, metavar="OUT", help="a file to write, or a directory for data and rules")
     parser.add_argument("--seed", type=int, default=0, help="another seed gives other data (default: 0)")
     parser.add_argument("--format", choices=("nt", "ttl"), help="lubm only; by default from the name of OUT, else nt")
@@ -32,8 +33,9 @@ def run(options: Namespace) -> int:
 
 
 def _write(options: Namespace) -> int:
-    from tidelog.generate import el, lubm
+    from tidelog.generate import cliques, el, lubm
 
-    if options.dataset == "el":
-        return el.write(options.size, options.out, seed=options.seed)
+    if options.dataset != "lubm":
+        data_set = {"el": el, "cliques": cliques}[options.dataset]
+        return int(data_set.write(options.size, options.out, seed=options.seed))
     return lubm.write(options.size, options.out, seed=options.seed, format=options.format)

@@ -81,11 +81,23 @@ class Table:
             found &= ~self.dead.contains_run(run)
         return found
 
-    @cached_property
+    @property
     def flat(self) -> Run:
-        """All live rows as one run (made once; the table itself when it is one run already)."""
+        """All live rows as one run; kept only where that takes little memory."""
+        return self._flat if len(self) <= _FEW_ROWS else self._made_flat()
+
+    @cached_property
+    def _flat(self) -> Run:
+        return self._made_flat()
+
+    def _made_flat(self) -> Run:
         run = merge(self.runs)
         return run if self.dead is None else run.keep(~self.dead.contains_run(run))
+
+    def columns(self) -> list[Ints]:
+        """The live rows column by column, run after run."""
+        live = [r if self.dead is None else r.keep(~self.dead.contains_run(r)) for r in self.runs]
+        return [np.concatenate([r.column(c) for r in live]) for c in range(self.arity)]
 
     def may_hold(self, column: int, value: int) -> bool:
         """False only if no row has the value in the column; quick where the table is small."""

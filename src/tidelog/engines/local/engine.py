@@ -32,7 +32,7 @@ from tidelog.settings import Settings
 
 T = TypeVar("T")
 
-_BULK = 500_000  # facts loaded or derived at once after which memory is handed back
+_BULK = 500_000  # facts changed at once after which memory is handed back
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
 
 
@@ -73,15 +73,12 @@ class LocalEngine:
         for batch in batches:
             ids = self.dictionary.encode_many(batch.terms).astype(np.int64)
             gathered.add_columns(batch.predicate, [ids[codes] for codes in batch.codes], len(batch))
-        return self._made(gathered)
+        return gathered.facts()
 
-    @staticmethod
-    def _made(gathered: Gathered) -> LocalFacts:
-        facts = gathered.facts()
-        if len(facts) > _BULK:
-            gathered.parts.clear()
+    def settle(self, changed: int) -> None:
+        """After a change of so many facts: memory that bulk work no longer needs goes back to the system."""
+        if changed > _BULK:
             give_back()
-        return facts
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
@@ -90,7 +87,7 @@ class LocalEngine:
         for derivations, part in self._each(self._derive_one, [self._task(r) for r in rules]):
             work.derivations += derivations
             gathered.absorb(part)
-        return self._made(gathered)
+        return gathered.facts()
 
     def _task(self, extended: Extended[LocalFacts]) -> _Task:
         rule = extended.rule

@@ -43,8 +43,7 @@ class LocalFacts:
     @staticmethod
     def _columns(relation: Relation, table: Table) -> list[Ints]:
         """The columns of the facts of a table, with a triple's predicate put back."""
-        run = table.flat
-        columns = [run.column(c) for c in run.natural]
+        columns = table.columns()
         if relation[0] == TRIPLE:
             columns.insert(1, (columns[0] & 0) + relation[1])
         return columns
