@@ -1,0 +1,63 @@
+"""What a small change looks at does not grow with the knowledge base."""
+
+from __future__ import annotations
+
+import pytest
+
+from tidelog.algebra.engine import Work
+from tidelog.algorithms.layers import Program
+from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.model.facts import Fact
+from tidelog.model.terms import bare
+from tidelog.rules.parser import parse_rules
+
+RULES = tuple(
+    parse_rules("""
+        up(?x, ?z) :- up(?x, ?y), up(?y, ?z) .
+        person(?x) :- works(?x, ?y) .
+        person(?y) :- knows(?x, ?y), person(?x) .
+        colleague(?x, ?y) :- works(?x, ?c), works(?y, ?c), person(?x) .
+    """)
+)
+
+
+def company(count: int) -> list[Fact]:
+    """Teams of four, each with a chain of three above it; nothing connects two teams."""
+    facts = []
+    for team in range(count):
+        names = [bare(f"e{team}x{i}") for i in range(4)]
+        facts += [Fact("works", (n, bare(f"c{team}"))) for n in names]
+        facts += [Fact("knows", (names[0], bare(f"k{team}")))]
+        facts += [Fact("up", (bare(f"u{team}x{i}"), bare(f"u{team}x{i + 1}"))) for i in range(3)]
+    return facts
+
+
+def looked_at(engine: LocalEngine) -> int:
+    return sum(record.effort.rows for record in engine._static.records.values())
+
+
+def rows_for_one_change(teams: int, algorithm: str) -> tuple[int, Work, LocalFacts, LocalFacts]:
+    engine = LocalEngine()
+    program, E = Program(RULES, RULES), engine.collect(company(teams))
+    nothing = engine.collect(())
+    I = ALGORITHMS["rematerialise"](engine, program, E, E, nothing, nothing, Work()).I
+    changed = engine.collect([Fact("works", (bare("e5x1"), bare("c5"))), Fact("up", (bare("u7x1"), bare("u7x2")))])
+    work, before = Work(), looked_at(engine)
+    after = ALGORITHMS[algorithm](engine, program, E - changed, I, changed, nothing, work)
+    return looked_at(engine) - before, work, I, after.I
+
+
+@pytest.mark.parametrize("algorithm", ["bf", "dred"])
+def test_rows_looked_at(algorithm: str) -> None:
+    few, few_work, _, _ = rows_for_one_change(20, algorithm)
+    many, many_work, _, _ = rows_for_one_change(1000, algorithm)
+    assert few_work == many_work
+    assert 0 < many <= few + 5
+
+
+def test_large_arrays_are_shared() -> None:
+    _, _, before, after = rows_for_one_change(1000, "bf")
+    for relation, table in before.tables.items():
+        assert after.tables[relation].runs[0] is table.runs[0]
