@@ -74,3 +74,21 @@ def test_a_rule_added_again_with_another_bound_has_that_bound() -> None:
     assert [r.bound for r in kb.rules] == [2]
     with pytest.raises(tidelog.LimitError):
         kb.apply(add="n(-5) .")
+
+
+def test_a_query_over_the_budget_is_refused_and_the_next_one_works() -> None:
+    tight = KnowledgeBase(replace(ROOMY, memory_budget=resident_bytes() + 200_000_000))
+    tight.apply(add={"left": numbers(20_000), "right": numbers(20_000)})
+    with pytest.raises(tidelog.LimitError, match="the memory budget is"):
+        tight.query("left(?x), right(?y)")
+    assert len(tight.query("left(?x), right(?x), ?x < 10")) == 10
+
+
+def test_an_answer_in_many_blocks_has_each_row_once() -> None:
+    kb = KnowledgeBase(replace(ROOMY, block_bytes=1))
+    kb.apply(add={"edge": [(i % 70, i % 90) for i in range(630)]})
+    assert sorted(kb.query("edge(?x, ?y), edge(?z, ?y)")) == sorted(
+        {(x, y, z) for x in range(70) for z in range(70) for y in range(90) if (x - y) % 10 == 0 == (z - y) % 10}
+    )
+    assert list(kb.query("edge(_, _)")) == [()]
+    assert list(kb.query("edge(?x, 1000)")) == []

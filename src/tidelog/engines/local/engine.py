@@ -23,7 +23,7 @@ from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
 from tidelog.engines.local.supports import Supports
 from tidelog.engines.local.tally import LocalTally, Tallied
-from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.bindings import Bindings, Columns
 from tidelog.kernel.budget import Budget, give_back
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -33,6 +33,7 @@ from tidelog.settings import Settings
 T = TypeVar("T")
 
 _BULK = 500_000  # facts changed at once after which memory is handed back
+_FOLDED = 1 << 20  # rows of an answer gathered before equal ones are dropped
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
 
 
@@ -156,14 +157,18 @@ class LocalEngine:
 
     def bindings(self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None) -> Bindings:
         """The distinct values of the variables over all matches, as columns of ids."""
-        found: Bindings | None = None
+        parts: list[Bindings] = []
+        together = 0  # rows of the first part, which is what the others are folded into when they have grown as large
         for block in self._matches(rule, variables):
-            distinct = replace(block.only(variables), weight=None).folded()
-            distinct = replace(distinct, weight=None)
-            found = distinct if found is None else _append(found, distinct)
-            if limit is not None and found.length >= limit:
-                return found.take(np.arange(limit, dtype=np.int64))
-        return found or Bindings({v: np.empty(0, dtype=np.int64) for v in variables}, 0)
+            self.budget.claim(16 * len(variables) * block.length, "the answer to a query")
+            parts.append(_distinct([block], variables))
+            length = sum(part.length for part in parts)
+            if length > 2 * together + _FOLDED or (limit is not None and length >= limit):
+                parts = [_distinct(parts, variables)]
+                together = parts[0].length
+            if limit is not None and together >= limit:
+                return parts[0].take(np.arange(limit, dtype=np.int64))
+        return _distinct(parts, variables)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +195,11 @@ class _Counted:
             yield block
 
 
-def _append(one: Bindings, other: Bindings) -> Bindings:
-    columns = {v: np.concatenate([c, other.columns[v]]) for v, c in one.columns.items()}
-    return replace(Bindings(columns, one.length + other.length).folded(), weight=None)
+def _distinct(parts: Sequence[Bindings], variables: Sequence[Variable]) -> Bindings:
+    """The distinct rows of some bindings."""
+    empty = np.empty(0, dtype=np.int64)
+    columns: Columns = {v: np.concatenate([p.columns[v] for p in parts] or [empty]) for v in variables}
+    return replace(Bindings(columns, sum(p.length for p in parts)).folded(), weight=None)
 
 
 def _head_variables(rule: Rule) -> list[Variable]:
