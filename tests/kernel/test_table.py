@@ -52,7 +52,7 @@ def test_a_history_of_changes_equals_sets(seed: int) -> None:
             past.append((table, expected))
             asked = sorted(random_pairs(rng, 50))
             columns = [np.array([p[c] for p in asked], dtype=np.int64) for c in (0, 1)]
-            assert table.contains(columns, len(asked)).tolist() == [p in expected for p in asked]
+            assert table.contains_run(Run.of(PAIR, columns, len(asked))).tolist() == [p in expected for p in asked]
             other = random_pairs(rng, 60)
             assert pairs_of(table.common(table_of(other))) == expected & other
     for old, was in past:

@@ -47,15 +47,6 @@ class Table:
     def nbytes(self) -> int:
         return sum(r.nbytes for r in self.runs) + (self.dead.nbytes if self.dead else 0)
 
-    def contains(self, columns: Sequence[Ints | int], length: int) -> Mask:
-        """Which of the given full rows are live."""
-        found = np.zeros(length, dtype=np.bool_)
-        for run in self.runs:
-            found |= run.contains(columns, length)
-        if self.dead is not None and found.any():
-            found &= ~self.dead.contains(columns, length)
-        return found
-
     def holds(self, rows: Ints, layout: Layout, order: Order, ordered: bool) -> Mask:
         """Which of some packed rows, their columns in an order, are live here; `ordered` says that they are sorted."""
         found = np.zeros(rows.shape[1], dtype=np.bool_)
