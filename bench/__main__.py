@@ -8,19 +8,26 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from bench import __doc__ as description
-from bench import report, run
+from bench import owl, report, run
 from bench.machine import physical_bytes
 from bench.maintenance import group
 from bench.maintenance import report as maintenance_report
 from bench.measure import Limits
+from bench.updates import measure as updates
+from bench.updates import report as updates_report
 from bench.workloads import WORKLOADS, Workload
 
 ROOT = Path(__file__).parent.parent
-NAMES = [workload.name for workload in WORKLOADS]
 PEERS_NAME = "peers"
-EVERY_NAME = [PEERS_NAME, *NAMES, group.NAME, *group.NAMES]
+EVERY_NAME = [
+    *(PEERS_NAME, *(workload.name for workload in WORKLOADS)),
+    *(owl.NAME, *(workload.name for workload in owl.WORKLOADS)),
+    *(group.NAME, *group.NAMES),
+    *(updates.NAME, *updates.NAMES),
+]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 FULL = "full"
 
@@ -34,7 +41,26 @@ class Seconds:
 
 
 PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # by whether the run is quick
+OWL = {True: Seconds(90, 2), False: Seconds(300, 10)}
 CHANGES = {True: Seconds(20, 0.5), False: Seconds(120, 5)}
+UPDATES = {True: Seconds(20, 0.5), False: Seconds(60, 2)}
+
+
+class Report(Protocol):
+    """The module that makes a page of a result."""
+
+    def write(self, result: report.Result, folder: Path, name: str) -> None: ...
+    def publish(self, source: Path, docs: Path) -> None: ...
+    def markdown(self, result: report.Result) -> str: ...
+
+
+# The pages, by the name of the full result that each is made from.
+PAGES: dict[str, Report] = {
+    FULL: report,
+    f"{owl.NAME}-{FULL}": owl,
+    f"{group.NAME}-{FULL}": maintenance_report,
+    f"{updates.NAME}-{FULL}": updates_report,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := set(options.workloads) - set(EVERY_NAME):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    codes = [_peers(options), _maintenance(options)]
+    codes = [_peers(options), _owl(options), _maintenance(options), _updates(options)]
     return max(codes)
 
 
@@ -61,10 +87,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def _publish() -> None:
     """Every page whose full run is there."""
-    if (RESULTS / f"{FULL}.json").exists():
-        report.publish(RESULTS / f"{FULL}.json", DOCS)
-    if (RESULTS / f"{group.NAME}-{FULL}.json").exists():
-        maintenance_report.publish(RESULTS / f"{group.NAME}-{FULL}.json", DOCS)
+    for name, page in PAGES.items():
+        if (RESULTS / f"{name}.json").exists():
+            page.publish(RESULTS / f"{name}.json", DOCS)
 
 
 def _extent(options: argparse.Namespace, whole: bool) -> str:
@@ -73,42 +98,71 @@ def _extent(options: argparse.Namespace, whole: bool) -> str:
 
 
 def _peers(options: argparse.Namespace) -> int:
-    chosen = _chosen_workloads(options)
+    chosen = chosen_workloads(options.workloads, options.quick, PEERS_NAME, WORKLOADS)
+    name = _extent(options, whole=not set(options.workloads) - {PEERS_NAME})
+    return _engines(options, chosen, name, PEERS, report)
+
+
+def _owl(options: argparse.Namespace) -> int:
+    chosen = chosen_workloads(options.workloads, options.quick, owl.NAME, owl.WORKLOADS)
+    name = f"{owl.NAME}-{_extent(options, whole=not set(options.workloads) - {owl.NAME})}"
+    return _engines(options, chosen, name, OWL, owl)
+
+
+def _engines(
+    options: argparse.Namespace, chosen: Sequence[Workload], name: str, seconds: dict[bool, Seconds], page: Report
+) -> int:
+    """Workloads on several engines."""
     if not chosen:
         return 0
-    name = _extent(options, whole=not set(options.workloads) - {PEERS_NAME})
-    result = run.run(chosen, RESULTS / "data", _limits(options, PEERS))
-    report.write(result, RESULTS, name)
-    print(json.dumps(result) if options.json else report.markdown(result))
-    if name == FULL:
-        report.publish(RESULTS / f"{FULL}.json", DOCS)
+    result = run.run(chosen, RESULTS / "data", _limits(options, seconds))
+    _finish(options, result, name, page)
     return _disagreements(result)
 
 
 def _maintenance(options: argparse.Namespace) -> int:
     chosen = chosen_sizes(options.workloads, options.quick)
+    name = f"{group.NAME}-{_extent(options, whole=not set(options.workloads) - {group.NAME})}"
+    return _changes(options, chosen, name, CHANGES, maintenance_report)
+
+
+def _updates(options: argparse.Namespace) -> int:
+    chosen = chosen_sizes(options.workloads, options.quick, updates.NAME, updates.SIZES)
+    name = f"{updates.NAME}-{_extent(options, whole=not set(options.workloads) - {updates.NAME})}"
+    return _changes(options, chosen, name, UPDATES, updates_report)
+
+
+def _changes(
+    options: argparse.Namespace, chosen: Sequence[group.Size], name: str, seconds: dict[bool, Seconds], page: Report
+) -> int:
+    """Changes by several algorithms."""
     if not chosen:
         return 0
-    name = f"{group.NAME}-{_extent(options, whole=not set(options.workloads) - {group.NAME})}"
-    result = group.run(chosen, RESULTS / "data", _limits(options, CHANGES))
-    maintenance_report.write(result, RESULTS, name)
-    print(json.dumps(result) if options.json else maintenance_report.markdown(result))
-    if name == f"{group.NAME}-{FULL}":
-        maintenance_report.publish(RESULTS / f"{name}.json", DOCS)
+    result = group.run(chosen, RESULTS / "data", _limits(options, seconds))
+    _finish(options, result, name, page)
     return _failures(result)
 
 
-def _chosen_workloads(options: argparse.Namespace) -> list[Workload]:
-    everything = not options.workloads or PEERS_NAME in options.workloads
-    named = [w for w in WORKLOADS if everything or w.name in options.workloads]
-    return [replace(w, engines=w.quick) for w in named if w.quick] if options.quick else named
+def _finish(options: argparse.Namespace, result: report.Result, name: str, page: Report) -> None:
+    page.write(result, RESULTS, name)
+    print(json.dumps(result) if options.json else page.markdown(result))
+    if name in PAGES:
+        page.publish(RESULTS / f"{name}.json", DOCS)
 
 
-def chosen_sizes(names: Sequence[str], quick: bool) -> list[group.Size]:
-    """Sizes by their own names, or those of a quick or full run when all of maintenance is meant."""
-    if not names or group.NAME in names:
-        return [size for size in group.SIZES if (size.quick if quick else size.full)]
-    return [size for size in group.SIZES if size.name in names]
+def chosen_workloads(names: Sequence[str], quick: bool, every: str, workloads: Sequence[Workload]) -> list[Workload]:
+    """Workloads by their own names, or all when the group is meant; with the engines of a quick or full run."""
+    named = [w for w in workloads if not names or every in names or w.name in names]
+    return [replace(w, engines=w.quick) for w in named if w.quick] if quick else named
+
+
+def chosen_sizes(
+    names: Sequence[str], quick: bool, every: str = group.NAME, sizes: Sequence[group.Size] = group.SIZES
+) -> list[group.Size]:
+    """Sizes by their own names, or those of a quick or full run when the whole group is meant."""
+    if not names or every in names:
+        return [size for size in sizes if (size.quick if quick else size.full)]
+    return [size for size in sizes if size.name in names]
 
 
 def _limits(options: argparse.Namespace, seconds: dict[bool, Seconds]) -> Limits:

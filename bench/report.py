@@ -56,7 +56,7 @@ def fill(page: Path, text: str) -> None:
 def markdown(result: Result) -> str:
     parts = [
         machine_line(result),
-        table(COLUMNS, _rows(result)),
+        table(COLUMNS, engine_rows(result)),
         "\n".join(_ratios(result)),
         "\n".join(_memory(result)),
     ]
@@ -77,9 +77,10 @@ def table(columns: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:
     return "\n".join([f"| {' | '.join(columns)} |", f"|{rule}|", *(f"| {' | '.join(row)} |" for row in rows)])
 
 
-def _rows(result: Result) -> Iterator[tuple[str, ...]]:
+def engine_rows(result: Result, own_engine: str = "tidelog") -> Iterator[tuple[str, ...]]:
+    """One row for each engine of each workload."""
     for name, workload in result["workloads"].items():
-        own = workload["engines"].get("tidelog", {}).get("total")
+        own = workload["engines"].get(own_engine, {}).get("total")
         for engine, run in workload["engines"].items():
             if "skipped" in run:
                 yield (name, engine, *[""] * 2, run["skipped"], *[""] * 4)
@@ -129,7 +130,7 @@ def plot(result: Result, path: Path) -> None:
 
     workloads = result["workloads"]
     figure, axes = pyplot.subplots(figsize=(8, 0.6 + 0.9 * len(workloads)))
-    for offset, engine in enumerate(ENGINES):
+    for offset, engine in enumerate(e for e in ENGINES if any(_ran(w, e) for w in workloads.values())):
         bars = [(i, w["engines"][engine]["total"]) for i, w in enumerate(workloads.values()) if _ran(w, engine)]
         axes.barh([i + 0.16 * (offset - 2) for i, _ in bars], [s for _, s in bars], height=0.16, label=engine)
     axes.set(

@@ -20,7 +20,9 @@ Result = dict[str, Any]
 
 def run(workloads: Iterable[Workload], data: Path, limits: Limits) -> Result:
     """Everything that was measured, ready for JSON."""
-    versions = {name: engine.version for name, engine in ENGINES.items()}
+    workloads = list(workloads)
+    used = {name for workload in workloads for name in workload.engines}
+    versions = {name: engine.version for name, engine in ENGINES.items() if name in used}
     results: Result = {"machine": machine.describe(), "versions": versions, "workloads": {}}
     forecast = Forecast(limits.seconds)
     for workload in workloads:

@@ -41,5 +41,7 @@ ENGINES = {
         Engine("clingo", "clingo", "on_clingo"),
         Engine("reasonable", "reasonable", "on_reasonable", same_rules=False),
         Engine("owlrl", "owlrl", "on_owlrl", same_rules=False),
+        Engine("tidelog-owl2rl", "tidelog", "on_owl2rl", same_rules=False),
+        Engine("tidelog-compiled", "tidelog", "on_ontology", same_rules=False),
     )
 }

@@ -9,6 +9,7 @@ import owlrl
 import rdflib
 
 from bench.case import Case, Measure
+from bench.engines.kinds import by_kind
 
 
 def run(case: Case) -> Measure:
@@ -20,4 +21,4 @@ def run(case: Case) -> Measure:
     loaded = perf_counter()
     owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
     closed = perf_counter()
-    return Measure({"load": loaded - start, "closure": closed - loaded}, {"triple": len(graph)})
+    return Measure({"load": loaded - start, "closure": closed - loaded}, by_kind((p, o) for _, p, o in graph))

@@ -10,6 +10,7 @@ from time import perf_counter
 import reasonable
 
 from bench.case import Case, Measure
+from bench.engines.kinds import by_kind
 
 
 def run(case: Case) -> Measure:
@@ -24,4 +25,4 @@ def run(case: Case) -> Measure:
         loaded = perf_counter()
         triples = reasoner.reason()
         closed = perf_counter()
-    return Measure({"load": loaded - start, "closure": closed - loaded}, {"triple": len(triples)})
+    return Measure({"load": loaded - start, "closure": closed - loaded}, by_kind((p, o) for _, p, o in triples))

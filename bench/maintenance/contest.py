@@ -12,7 +12,7 @@ from typing import Any
 from bench.maintenance.subject import Done, Step, Subject
 from bench.measure import REPEATS, Limits, MeasurementError
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.knowledge_base import State
+from tidelog.state import State
 
 Result = dict[str, Any]
 Say = Callable[[str], None]

@@ -28,9 +28,10 @@ from tidelog.change import Change
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.heads import Gathered
 from tidelog.errors import TidelogError
-from tidelog.knowledge_base import KnowledgeBase, State
+from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
+from tidelog.state import State
 
 COUNTING = ("counting", "recursive-counting")  # they go on from counts that they keep
 

@@ -95,10 +95,10 @@ def derivations(rows: Sequence[Result], labels: Labels) -> str:
 
 def as_in_the_paper(rows: Sequence[Result]) -> str:
     columns = ("&#124;E⁻&#124;", "&#124;I \\ I′&#124;", "rematerialise s", "derivations", "DRed s")
-    return table((*columns, *_heads(paper.OF_DRED), "B/F s", *_heads(paper.OF_BF)), map(_paper_row, rows))
+    return table((*columns, *heads(paper.OF_DRED), "B/F s", *heads(paper.OF_BF)), map(_paper_row, rows))
 
 
-def _heads(counters: Iterable[str]) -> Row:
+def heads(counters: Iterable[str]) -> Row:
     """Sizes of sets between bars, as entities: a bar would end the cell."""
     return tuple(f"&#124;{name}&#124;" if len(name) == 1 else name for name in counters)
 
@@ -124,7 +124,7 @@ def _counters(run: Result, names: Iterable[str]) -> list[float]:
 
 
 def beside_the_paper(size: Result) -> str:
-    columns = ("facts removed", "paper's row", *_heads(paper.COUNTERS))
+    columns = ("facts removed", "paper's row", *heads(paper.COUNTERS))
     return table(columns, (tuple(_compared(row, size["explicit"])) for row in size["removals"]))
 
 

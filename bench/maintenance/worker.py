@@ -13,11 +13,12 @@ from pathlib import Path
 from bench.machine import peak_bytes
 from bench.maintenance.group import NAMES
 from bench.measure import Limits
+from bench.updates import measure as updates
 
 
 def main(result: str, memory_limit: str, size: str, data: str, limits: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (int(memory_limit), int(memory_limit)))
-    measured = NAMES[size].measure(Path(data), Limits(**json.loads(limits)), _say)
+    measured = {**NAMES, **updates.NAMES}[size].measure(Path(data), Limits(**json.loads(limits)), _say)
     Path(result).write_text(json.dumps({**measured, "peak_bytes": peak_bytes()}))
 
 

@@ -11,31 +11,58 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tidelog import rulesets
     from tidelog.answers import Answers, FactAnswers
-    from tidelog.change import Change
+    from tidelog.change import Change, Difference
     from tidelog.errors import (
         ConstraintError,
+        CorruptionError,
         InputError,
         LimitError,
+        LockedError,
         ParseError,
         RuleError,
+        StoreError,
         TidelogError,
         UsageError,
     )
+    from tidelog.export import Exported
+    from tidelog.inconsistencies import Inconsistency
     from tidelog.knowledge_base import KnowledgeBase, open
     from tidelog.model.terms import IRI, BlankNode, Literal, Name, String
+    from tidelog.ontologies import ontology
     from tidelog.settings import Settings
+    from tidelog.status import Counts, Status
+    from tidelog.store.records import Version
+    from tidelog.store.verification import Verification
 
 __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first used, so that `tidelog --help` is quick.
 _HOMES = {
     "answers": ("Answers", "FactAnswers"),
-    "change": ("Change",),
-    "errors": ("ConstraintError", "InputError", "LimitError", "ParseError", "RuleError", "TidelogError", "UsageError"),
+    "change": ("Change", "Difference"),
+    "errors": (
+        "ConstraintError",
+        "CorruptionError",
+        "InputError",
+        "LimitError",
+        "LockedError",
+        "ParseError",
+        "RuleError",
+        "StoreError",
+        "TidelogError",
+        "UsageError",
+    ),
+    "export": ("Exported",),
+    "inconsistencies": ("Inconsistency",),
     "knowledge_base": ("KnowledgeBase", "open"),
     "model.terms": ("BlankNode", "IRI", "Literal", "Name", "String"),
+    "ontologies": ("ontology",),
     "settings": ("Settings",),
+    "status": ("Counts", "Status"),
+    "store.records": ("Version",),
+    "store.verification": ("Verification",),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -45,23 +72,37 @@ __all__ = [
     "BlankNode",
     "Change",
     "ConstraintError",
+    "CorruptionError",
+    "Counts",
+    "Difference",
+    "Exported",
     "FactAnswers",
+    "Inconsistency",
     "InputError",
     "KnowledgeBase",
     "LimitError",
     "Literal",
+    "LockedError",
     "Name",
     "ParseError",
     "RuleError",
     "Settings",
+    "Status",
+    "StoreError",
     "String",
     "TidelogError",
     "UsageError",
+    "Verification",
+    "Version",
+    "ontology",
     "open",
+    "rulesets",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name == "rulesets":
+        return import_module("tidelog.rulesets")
     if name not in _HOME:
         raise AttributeError(f"module 'tidelog' has no attribute {name!r}")
     return getattr(import_module(f"tidelog.{_HOME[name]}"), name)

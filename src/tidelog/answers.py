@@ -6,7 +6,7 @@ Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -69,11 +69,11 @@ class Answers:
         for start in range(0, self._length, _BLOCK):
             yield [self._dictionary.decode_array(c[start : start + _BLOCK]) for c in self._columns]
 
-    def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow Table: columns of one Python type keep it, others become strings."""
+    def to_arrow(self, limit: int | None = None) -> pyarrow.Table:
+        """A pyarrow Table of all rows, or the first `limit`: columns of one type keep it, others become strings."""
         import pyarrow as pa
 
-        columns = list(zip(*self, strict=True)) if self._length else [()] * len(self.names)
+        columns = list(zip(*islice(self, limit), strict=True)) or [()] * len(self.names)
         return pa.table([pa.array(_plain_column(c)) for c in columns], names=list(self.names))
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -101,8 +101,13 @@ class FactAnswers:
     q(1, 2) .
     """
 
-    def __init__(self, facts: FactSet) -> None:
-        self._facts = facts
+    def __init__(self, facts: FactSet | Callable[[], FactSet]) -> None:
+        """Facts, or what gives them when they are first looked at."""
+        self._given = facts
+
+    @cached_property
+    def _facts(self) -> FactSet:
+        return self._given() if callable(self._given) else self._given
 
     def __len__(self) -> int:
         return len(self._facts)
@@ -138,12 +143,16 @@ class FactAnswers:
         """A Spark DataFrame in the given session."""
         return spark.createDataFrame(self.to_pandas())
 
+    def texts(self, prefixes: Mapping[str, str] | None = None) -> Iterator[str]:
+        """Each fact as text that is read back as the same fact where the prefixes are known."""
+        return (format_fact(fact, prefixes) for fact in self._facts)
+
     def __str__(self) -> str:
-        return "\n".join(map(format_fact, self._facts))
+        return "\n".join(self.texts())
 
     def __repr__(self) -> str:
         more = f"\n… {len(self)} facts in all" if len(self) > _SHOWN else ""
-        return "\n".join(format_fact(f) for f in islice(iter(self._facts), _SHOWN)) + more
+        return "\n".join(islice(self.texts(), _SHOWN)) + more
 
 
 def _plain_column(column: Sequence[Value | None]) -> list[object]:

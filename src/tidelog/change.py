@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tidelog.algebra.engine import Work
 from tidelog.answers import FactAnswers
+from tidelog.rules.syntax import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,3 +35,23 @@ class Change:
             f"version {self.version}: +{len(self.added)} -{len(self.removed)} facts in {self.seconds:.3f} s, "
             f"{self.algorithm} on {self.engine} ({self.reason}), {self.work.derivations} derivations"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is in one version and not in another: facts of the materialisation, and rules.
+
+    >>> import tidelog, tempfile
+    >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+    >>> _ = kb.apply(add="p(a) ."), kb.apply(add_rules="q(?x) :- p(?x) .")
+    >>> difference = kb.diff(1, 2)
+    >>> list(difference.added), [str(rule) for rule in difference.added_rules]
+    ([('q', 'a')], ['q(?x) :- p(?x) .'])
+    """
+
+    older: int
+    newer: int
+    added: FactAnswers
+    removed: FactAnswers
+    added_rules: tuple[Rule, ...]
+    removed_rules: tuple[Rule, ...]

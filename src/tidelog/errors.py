@@ -69,3 +69,15 @@ class LimitError(TidelogError):
 
 class ConstraintError(TidelogError):
     """A constraint `:- body .` has a match; the change was refused and nothing was changed."""
+
+
+class StoreError(TidelogError):
+    """A knowledge base on disk cannot be read or written; the last version that was committed is unchanged."""
+
+
+class CorruptionError(StoreError):
+    """A file of a knowledge base is not as it was written, or missing."""
+
+
+class LockedError(StoreError):
+    """Another process is changing the knowledge base."""

@@ -1,10 +1,11 @@
 """What a user may hand in as facts or rules, turned into parsed batches and rules.
 
 text                      parent(ann, bob) .  or rules
-a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports)
+a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports), "rules.n3", "rules.ruleml"
 rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow table
 an rdflib Graph           its triples
-rules                     text, a path, a Rule, or a list of these
+rules                     text, a path, a Rule
+a list                    of any of these
 """
 
 from __future__ import annotations
@@ -13,15 +14,20 @@ import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
+from tidelog.languages import LANGUAGES
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts, parse_program, parse_rules
+from tidelog.rules.parser import parse_program
 from tidelog.rules.syntax import Program, Rule
 
-PROGRAM_SUFFIXES = (".rls", ".dl")
+PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
+
+Prefixes = Mapping[str, str]
+NONE: Prefixes = MappingProxyType({})
 
 
 @dataclass
@@ -42,7 +48,7 @@ class Input:
 
     def add_path(self, path: Path) -> None:
         if path.suffix in PROGRAM_SUFFIXES:
-            self.add_program(parse_program(read_text(path), str(path)), path.parent)
+            self.add_program(read_program(path), path.parent)
         else:
             self.batches.append(formats.read(path))
 
@@ -55,6 +61,11 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+
+
+def read_program(path: Path) -> Program:
+    """All that a rule file says, in the language that its name stands for; ours unless another is known."""
+    return LANGUAGES.get(path.suffix, parse_program)(read_text(path), str(path))
 
 
 def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
@@ -78,13 +89,18 @@ def read_files(patterns: Iterable[str | Path]) -> Input:
     return result
 
 
-def read_facts(source: object) -> Input:
-    """Facts in any of the forms above; rules are refused."""
+def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
+    """Facts in any of the forms above; rules are refused. A text may use `prefixes`; a file declares its own."""
     result = Input()
+    _add_facts(result, source, prefixes)
+    return result
+
+
+def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
     if source is None:
-        return result
+        return
     if isinstance(source, str | Path):
-        _add_text_or_path(result, source)
+        _add_text_or_path(result, source, prefixes)
     elif isinstance(source, Mapping):
         result.batches += [[_batch(str(name), rows)] for name, rows in source.items()]
     elif isinstance(source, Fact):
@@ -93,21 +109,23 @@ def read_facts(source: object) -> Input:
         result.batches.append([formats.from_rdflib(source)])
     elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
         result.facts += source
+    elif isinstance(source, list):
+        for part in source:
+            _add_facts(result, part, prefixes)
     else:
         raise UsageError(
             f"cannot read facts from {type(source).__name__}; give text, a path, an rdflib Graph, "
             'or a dict such as {"parent": [("ann", "bob")]}'
         )
-    return result
 
 
-def _add_text_or_path(result: Input, source: str | Path) -> None:
+def _add_text_or_path(result: Input, source: str | Path, prefixes: Prefixes) -> None:
     if isinstance(source, Path) or _looks_like_path(source):
         result.add_path(Path(source))
         if result.rules:
             raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")
     else:
-        result.facts += parse_facts(source)
+        result.add_program(parse_program(source, only="facts", prefixes=prefixes), Path())
 
 
 def _looks_like_path(text: str) -> bool:
@@ -133,16 +151,33 @@ def _batch(name: str, rows: object) -> Batch:
     )
 
 
-def read_rules(source: object) -> list[Rule]:
-    """Rules as text, a path, `Rule` objects, or a list of these."""
+def read_rules(source: object, prefixes: Prefixes = NONE) -> Input:
+    """Rules as text, a path, `Rule` objects, or a list of these; facts are refused. A text may use `prefixes`."""
+    result = Input()
+    _add_rules(result, source, prefixes)
+    return result
+
+
+def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
     if source is None:
-        return []
+        return
     if isinstance(source, Rule):
-        return [source]
-    if isinstance(source, Path) or (isinstance(source, str) and _looks_like_path(source)):
-        return parse_rules(read_text(Path(source)), str(source))
-    if isinstance(source, str):
-        return parse_rules(source)
-    if isinstance(source, Iterable):
-        return [rule for part in source for rule in read_rules(part)]
-    raise UsageError(f"cannot read rules from {type(source).__name__}; give text, a path or Rule objects")
+        result.rules.append(source)
+    elif isinstance(source, Path) or (isinstance(source, str) and _looks_like_path(source)):
+        result.add_program(_rules_only(Path(source)), Path())
+    elif isinstance(source, str):
+        result.add_program(parse_program(source, only="rules", prefixes=prefixes), Path())
+    elif isinstance(source, Iterable):
+        for part in source:
+            _add_rules(result, part, prefixes)
+    else:
+        raise UsageError(f"cannot read rules from {type(source).__name__}; give text, a path or Rule objects")
+
+
+def _rules_only(path: Path) -> Program:
+    if path.suffix not in LANGUAGES:
+        return parse_program(read_text(path), str(path), only="rules")
+    program = read_program(path)
+    if program.facts:
+        raise UsageError(f"{path} holds facts; rules are expected here (load the file, or give its facts as add)")
+    return program

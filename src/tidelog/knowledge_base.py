@@ -1,14 +1,14 @@
 """The one object users hold: facts, rules, and all that follows from them. It delegates; it decides nothing.
 
 A change reads its input, checks the rules, closes the facts under them, checks the constraints, and only then replaces
-the state, so a change that fails anywhere has changed nothing.
+the state, so a change that fails anywhere has changed nothing. On disk it is `tidelog.store` that keeps the state.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -16,36 +16,34 @@ from typing import Literal, Self
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over
 from tidelog.algorithms.layers import Program
-from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.answers import Answers, FactAnswers
-from tidelog.change import Change
+from tidelog.change import Change, Difference
 from tidelog.choose import choose
+from tidelog.commit import commit, describe
 from tidelog.constraints import check_constraints
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.equality.modes import MODES, OFF, Mode
+from tidelog.equality.names import answers as named_answers
 from tidelog.errors import InputError, UsageError
+from tidelog.export import Exported, export
+from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.parser import parse_query
+from tidelog.rules.parser import parse_query, parse_rules
 from tidelog.rules.safety import check_arity, check_rules
 from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
+from tidelog.state import State, restored
+from tidelog.status import Status, status
+from tidelog.store.compaction import compact
+from tidelog.store.delta import Delta
+from tidelog.store.records import Sums, Version
+from tidelog.store.store import Store, Stored
+from tidelog.store.verification import Verification, verify
 
 Kind = Literal["all", "explicit", "derived"]
-
-
-@dataclass(frozen=True)
-class State:
-    """One version: explicit facts E, materialised facts I, and the rules between them."""
-
-    E: LocalFacts
-    I: LocalFacts
-    program: Program = field(default_factory=lambda: Program((), ()))  # its rules, unchanged
-    arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
-    prefixes: Mapping[str, str] = field(default_factory=dict)
-    version: int = 0
-    kept: object = None  # what the algorithm that made this version goes on from, such as counts
 
 
 class KnowledgeBase:
@@ -61,11 +59,49 @@ class KnowledgeBase:
     [('bob',), ('cid',)]
     """
 
-    def __init__(self, settings: Settings | None = None, *, allow_cartesian: bool = False) -> None:
-        self._engine = LocalEngine(settings)
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        path: str | Path | None = None,
+        read_only: bool = False,
+        allow_cartesian: bool = False,
+        strict: bool = False,
+        create: bool = True,
+        equality: str | None = None,
+    ) -> None:
+        self._settings = settings or Settings.from_environment()
+        self._allow_cartesian = allow_cartesian
+        self._strict = strict
+        self._read_only = read_only
+        self._log: list[Version] = []  # of a knowledge base in memory
+        self._store = None if path is None else Store(Path(path), create=create and not read_only)
+        self._engine = LocalEngine(self._settings)
         nothing = self._engine.collect(())
         self._state = State(nothing, nothing)
-        self._allow_cartesian = allow_cartesian
+        if self._store is not None:
+            self._read_store(self._store)
+        self._choose_equality(equality)
+
+    def _choose_equality(self, asked: str | None) -> None:
+        """What was asked for, as long as there is nothing yet; afterwards it stays as it was chosen."""
+        if asked is not None and asked not in MODES:
+            raise UsageError(f"unknown equality {asked!r}; choose one of: {', '.join(MODES)}")
+        chosen = self._state.options.get("equality", OFF)
+        if asked is not None and asked != chosen:
+            if self._state.version:
+                raise UsageError(f"this knowledge base was made with equality={chosen!r}; make a new one for {asked!r}")
+            self._state = replace(self._state, options={**self._state.options, "equality": asked})
+
+    @property
+    def _equality(self) -> Mode:
+        return MODES[str(self._state.options.get("equality", OFF))]
+
+    def _read_store(self, store: Store) -> None:
+        """Take the newest version from disk."""
+        stored = store.read()
+        self._engine = LocalEngine(self._settings, stored.dictionary)
+        self._state = restored(stored)
 
     def __enter__(self) -> Self:
         return self
@@ -76,12 +112,14 @@ class KnowledgeBase:
         self.close()
 
     def close(self) -> None:
-        """Release threads. The object must not be used afterwards.
+        """Release threads, files and locks. The object must not be used afterwards.
 
         >>> import tidelog
         >>> tidelog.open().close()
         """
         self._engine.close()
+        if self._store is not None:
+            self._store.close()
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -98,8 +136,13 @@ class KnowledgeBase:
         """Prefixes declared by the programs that were loaded; queries may use them."""
         return self._state.prefixes
 
-    def load(self, *files: str | Path, engine: str = "auto") -> Change:
-        """Load data files and programs (with their imports), all or nothing.
+    @property
+    def options(self) -> Mapping[str, object]:
+        """What is kept besides facts and rules: `strict`, and `ruleset`, the name of the rule set it was made with."""
+        return self._state.options
+
+    def load(self, *files: str | Path, engine: str = "auto", message: str = "") -> Change:
+        """Load data files and programs (with their imports), all or nothing; `message` is kept with the version.
 
         >>> import tidelog, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
@@ -108,7 +151,7 @@ class KnowledgeBase:
         >>> len(kb.load(path).added)
         2
         """
-        return self._commit(read_files(files), Input(), (), "auto", engine)
+        return self._commit(read_files(files), Input(), (), "auto", engine, message)
 
     def apply(
         self,
@@ -118,8 +161,12 @@ class KnowledgeBase:
         remove_rules: object = None,
         algorithm: str = "auto",
         engine: str = "auto",
+        message: str = "",
+        options: Mapping[str, object] | None = None,
     ) -> Change:
         """Add and remove facts and rules in one atomic step; a fact both removed and added stays.
+
+        `options` are kept with the knowledge base from then on, see the property of that name.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -129,7 +176,7 @@ class KnowledgeBase:
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
-        return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)
+        return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine, message, options)
 
     def preview(
         self,
@@ -162,8 +209,11 @@ class KnowledgeBase:
         body, variables = parse_query(text, state.prefixes)
         rule = Rule((Atom("", variables),), tuple(body), cartesian=True)
         check_rules([rule], {**state.I.arities(), **state.arities}, allow_cartesian=True)
-        found = self._engine.bindings(over(rule, state.I), variables)
         names = [v.name for v in variables]
+        if self._equality is not MODES[OFF]:
+            facts = named_answers(self._engine, rule, state.I)
+            return Answers(names, lambda: facts.columns(""), len(facts), self._engine.dictionary)
+        found = self._engine.bindings(over(rule, state.I), variables)
         return Answers(names, lambda: [found.columns[v] for v in variables], found.length, self._engine.dictionary)
 
     def facts(self, predicate: str, kind: Kind = "all") -> Answers:
@@ -175,8 +225,9 @@ class KnowledgeBase:
         >>> sorted(kb.facts("q")), sorted(kb.facts("q", kind="derived"))
         ([('a',), ('b',), ('c',)], [('c',)])
         """
-        facts = self._of_kind(kind)
-        name = self._expand(predicate)
+        return self._answers(self._of_kind(kind), self._expand(predicate))
+
+    def _answers(self, facts: LocalFacts, name: str) -> Answers:
         arity = facts.arities().get(name) or self._state.arities.get(name, 0)
         length = facts.predicates().get(name, 0)
         return Answers(_column_names(name, arity), lambda: facts.columns(name), length, self._engine.dictionary)
@@ -192,11 +243,178 @@ class KnowledgeBase:
         """
         return FactAnswers(self._of_kind(kind))
 
+    def inconsistencies(self, limit: int | None = None) -> list[Inconsistency]:
+        """The matches of constraints that are reported, not refused: `#[report]`, as in OWL 2 RL; `limit` of each.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="parent(ann, ann) .", add_rules='#[name("own parent")] #[report] :- parent(?x, ?x) .')
+        >>> [(i.name, i.facts) for i in kb.inconsistencies()]
+        [('own parent', [('parent', 'ann', 'ann')])]
+        """
+        rules = self._equality.rules(self._engine, self.rules, self._state.I)
+        return inconsistencies(self._engine, rules, self._state.I, limit)
+
+    def export(
+        self,
+        out: str | Path,
+        format: str | None = None,
+        kind: Kind = "all",
+        *,
+        relations: Iterable[str] | None = None,
+        overwrite: bool = False,
+    ) -> list[Exported]:
+        """Write facts to files: "nt", "nq", "ttl", "trig", "rdf", "jsonld" the triples, "csv", "tsv", "parquet" all.
+
+        The format may be told by the name of `out`. Several relations become a folder with one file each.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) . q(b, 1) .")
+        >>> [(w.predicate, w.facts) for w in kb.export(tempfile.mkdtemp() + "/out", format="csv")]
+        [('p', 1), ('q', 1)]
+        """
+        facts = self._of_kind(kind)
+        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._expand, relations))
+        return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
+
+    def status(self) -> Status:
+        """Version, digest, and how many facts there are of which relation.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .")
+        >>> kb.status().version, kb.status().explicit
+        (1, 1)
+        """
+        return status(self._state, self._store)
+
+    def digest(self) -> str:
+        """32 hexadecimal digits; equal for knowledge bases with equal facts (explicit and all) and rules.
+
+        >>> import tidelog
+        >>> one, other = tidelog.open(), tidelog.open()
+        >>> _ = one.apply(add="p(a) . p(b) ."), other.apply(add="p(b) ."), other.apply(add="p(a) .")
+        >>> one.digest() == other.digest()
+        True
+        """
+        return self._state.digest()
+
+    def versions(self) -> list[Version]:
+        """Every version that can still be read: when, what, which algorithm, how many facts gained and lost.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .", message="first")
+        >>> [(v.version, v.message, v.added, v.removed) for v in kb.versions()]
+        [(1, 'first', 1, 0)]
+        """
+        return list(self._log) if self._store is None else self._store.versions()
+
+    def at(self, version: int) -> KnowledgeBase:
+        """The knowledge base as it was at a version on disk; it can be queried, and not changed.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) ."), kb.apply(remove="p(a) .")
+        >>> list(kb.at(1).query("p(?x)")), list(kb.query("p(?x)"))
+        ([('a',)], [])
+        """
+        store, state = self._on_disk(), self._state
+        undo = store.between(version, state.version, self._engine.dictionary).inverse()
+        E, I = undo.apply(state.E, state.I)
+        past = KnowledgeBase(self._settings, read_only=True)
+        past._engine = self._engine
+        stored = Stored(E.dictionary, E, I, store.settled_at(version), Sums(), version)
+        past._state = replace(restored(stored), sums=None)
+        return past
+
+    def diff(self, older: int, newer: int) -> Difference:
+        """What changed between two versions on disk: facts gained and lost, rules added and removed.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) . p(b) ."), kb.apply(remove="p(a) .", add="p(c) .")
+        >>> sorted(kb.diff(1, 2).added), sorted(kb.diff(2, 1).added)
+        ([('p', 'c')], [('p', 'a')])
+        """
+        store = self._on_disk()
+        delta = store.between(min(older, newer), max(older, newer), self._engine.dictionary)
+        if newer < older:
+            delta = delta.inverse()
+        before, after = (parse_rules("\n".join(store.settled_at(v).rules)) for v in (older, newer))
+        keys_before, keys_after = ({r.key for r in rules} for rules in (before, after))
+        return Difference(
+            older,
+            newer,
+            FactAnswers(delta.I_added),
+            FactAnswers(delta.I_removed),
+            tuple(r for r in after if r.key not in keys_before),
+            tuple(r for r in before if r.key not in keys_after),
+        )
+
+    def refresh(self) -> int:
+        """Move to the newest version on disk, which another process may have made; gives its number.
+
+        >>> import tidelog, tempfile
+        >>> path = tempfile.mkdtemp() + "/x.kb"
+        >>> writer, reader = tidelog.open(path), tidelog.open(path)
+        >>> _ = writer.apply(add="p(a) .")
+        >>> reader.version, reader.refresh(), len(reader.facts("p"))
+        (0, 1, 1)
+        """
+        if self._store is not None and self._store.newest() != self._state.version:
+            self._read_store(self._store)
+        return self.version
+
+    def compact(self, keep: int = 0) -> None:
+        """Fold all changes into one set of files; versions before the last `keep` can then no longer be read.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) ."), kb.apply(add="p(b) .")
+        >>> kb.compact(keep=1)
+        >>> [v.version for v in kb.versions()], len(kb.facts("p"))
+        ([2], 2)
+        """
+        store = self._on_disk()
+        self._start_writing()
+        compact(store, self._state.stored(), keep)
+
+    def verify(self, recompute: bool = False) -> Verification:
+        """Read everything on disk again and check it; `recompute` also derives everything again and compares.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+        >>> kb.verify(recompute=True).ok
+        True
+        """
+        report = verify(self._on_disk())
+        if not recompute:
+            return report
+        state = self._state
+        nothing = self._engine.collect(())
+        again = self._equality.change(
+            "rematerialise", self._engine, state.program, state.E, nothing, nothing, state.E, Work(), None
+        )
+        wrong = len(again.I - state.I) + len(state.I - again.I)
+        problems = [f"{wrong} facts are not what the rules give"] if wrong else []
+        return replace(report, recomputed=True, problems=[*report.problems, *problems])
+
+    def _on_disk(self) -> Store:
+        if self._store is None:
+            raise UsageError('only a knowledge base on disk keeps its past; open it with a path: tidelog.open("x.kb")')
+        return self._store
+
     def _of_kind(self, kind: Kind) -> LocalFacts:
         if kind not in ("all", "explicit", "derived"):
             raise UsageError(f'kind is {kind!r}; expected "all", "explicit" or "derived"')
         state = self._state
-        return state.I if kind == "all" else state.E if kind == "explicit" else state.I - state.E
+        if kind == "explicit":
+            return state.E
+        I = self._equality.facts(self._engine, state.I)
+        return I if kind == "all" else I - state.E
 
     def _expand(self, predicate: str) -> str:
         prefix, colon, local = predicate.partition(":")
@@ -206,18 +424,44 @@ class KnowledgeBase:
     def _read(
         self, add: object, remove: object, add_rules: object, remove_rules: object
     ) -> tuple[Input, Input, tuple[Rule, ...]]:
-        plus = read_facts(add)
-        plus.rules += read_rules(add_rules)
-        return plus, read_facts(remove), tuple(read_rules(remove_rules))
+        known = self._state.prefixes
+        plus, new = read_facts(add, known), read_rules(add_rules, known)
+        plus.rules += new.rules
+        plus.prefixes |= new.prefixes
+        return plus, read_facts(remove, known), tuple(read_rules(remove_rules, known).rules)
 
-    def _commit(self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str) -> Change:
-        self._state, change = self._attempt(plus, minus, without, algorithm, engine)
+    def _commit(
+        self,
+        plus: Input,
+        minus: Input,
+        without: Sequence[Rule],
+        algorithm: str,
+        engine: str,
+        message: str,
+        options: Mapping[str, object] | None = None,
+    ) -> Change:
+        self._start_writing()
+        before = self._state
+        after, change, delta = self._attempt(plus, minus, without, algorithm, engine)
+        after = replace(after, options={**after.options, **(options or {})})
+        if self._store is None:
+            self._log.append(describe(after, change, delta, message, ""))
+        else:
+            after = commit(self._store, before, after, change, delta, message)
+        self._state = after
         return change
+
+    def _start_writing(self) -> None:
+        """Become the one writer, of the newest version."""
+        if self._read_only:
+            raise UsageError("this knowledge base was opened to be read only")
+        if self._store is not None and self._store.start_writing():
+            self.refresh()
 
     def _attempt(
         self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str
-    ) -> tuple[State, Change]:
-        """The state after a change and its description; nothing is kept if it raises."""
+    ) -> tuple[State, Change, Delta]:
+        """The state after a change, its description and its net effect; nothing is kept if it raises."""
         if engine not in ("auto", "local"):
             raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
         start, before = time.perf_counter(), self._state
@@ -230,14 +474,25 @@ class KnowledgeBase:
         work = Work()
         same = ruled is before
         program = before.program if same else Program(before.program.after, ruled.program.after)
-        outcome = ALGORITHMS[choice.algorithm](self._engine, program, E, before.I, gone, new, work, before.kept)
+        outcome = self._equality.change(
+            choice.algorithm, self._engine, program, E, before.I, gone, new, work, before.kept
+        )
         prefixes = {**before.prefixes, **plus.prefixes}
         after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
-        check_constraints(self._engine, after.program.after, after.I)
+        strict = self._strict or bool(before.options.get("strict"))
+        check_constraints(self._engine, self._constraints(before, after), outcome, strict=strict)
         self._engine.settle(len(outcome.added) + len(outcome.removed))
         seconds = time.perf_counter() - start
-        gained, lost = FactAnswers(outcome.added), FactAnswers(outcome.removed)
-        return after, Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
+        seen = self._equality.difference(self._engine, before.I, after.I, outcome.added, outcome.removed)
+        gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
+        change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
+        return after, change, Delta(new, gone, outcome.added, outcome.removed)
+
+    def _constraints(self, before: State, after: State) -> Program:
+        """The constraints before and after a change, as they are checked on what is stored."""
+        old, new = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, after))
+        mode = self._equality
+        return Program(mode.rules(self._engine, old, before.I), mode.rules(self._engine, new, after.I))
 
     def _with_rules(self, state: State, add: Sequence[Rule], remove: Sequence[Rule]) -> State:
         """The state with its rules changed and checked; its facts are as they were."""
@@ -267,14 +522,34 @@ def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batc
         yield batch
 
 
-def open() -> KnowledgeBase:
-    """A new knowledge base in memory.
+def open(
+    path: str | Path | None = None,
+    *,
+    read_only: bool = False,
+    strict: bool = False,
+    create: bool = True,
+    equality: str | None = None,
+) -> KnowledgeBase:
+    """The knowledge base in a directory, which is made if there is none; without a path, a new one in memory.
 
-    >>> import tidelog
-    >>> with tidelog.open() as kb:
-    ...     _ = kb.apply(add="p(a) .")
+    With `create=False` a directory without a knowledge base is an error, so that a mistyped path is noticed.
+
+    `strict` refuses changes that lead to new inconsistencies, which are else only listed (`inconsistencies`).
+    `equality="rewriting"` lets one term stand for all that `owl:sameAs` makes equal; else ("off") it is a property like
+    any other. A knowledge base keeps what it was made with.
+
+    It shows the newest version of when it was opened; `refresh` moves on. Any number of processes may read while one
+    writes: the first change takes the lock, and `close` gives it back.
+
+    >>> import tidelog, tempfile
+    >>> path = tempfile.mkdtemp() + "/family.kb"
+    >>> with tidelog.open(path) as kb:
+    ...     _ = kb.apply(add="parent(ann, bob) .")
+    >>> with tidelog.open(path) as kb:
+    ...     list(kb.facts("parent"))
+    [('ann', 'bob')]
     """
-    return KnowledgeBase()
+    return KnowledgeBase(path=path, read_only=read_only, strict=strict, create=create, equality=equality)
 
 
 def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -285,7 +560,7 @@ def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[R
             raise UsageError(f"cannot remove a rule that is not there: {rule}")
     for rule in add:
         old = kept.get(rule.key)
-        if old is None or (old.bound, old.cartesian) != (rule.bound, rule.cartesian):
+        if old is None or (old.bound, old.cartesian, old.report) != (rule.bound, rule.cartesian, rule.report):
             kept[rule.key] = rule
     return tuple(kept.values())
 

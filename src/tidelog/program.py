@@ -14,9 +14,8 @@ from tidelog import formats
 from tidelog.algebra.engine import Work
 from tidelog.answers import Answers
 from tidelog.errors import InputError, RuleError
-from tidelog.inputs import read_text
+from tidelog.inputs import read_program
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.rules.parser import parse_program
 from tidelog.rules.safety import check_rules
 from tidelog.rules.syntax import Export, Program, Rule
 
@@ -70,7 +69,7 @@ def run(
     >>> result.derived, (folder / "q.csv").read_text()
     (1, '1\\n')
     """
-    program = parse_program(read_text(path), str(path))
+    program = read_program(path)
     targets = _targets(program.exports, OUT if out is None else out, overwrite)
     kb = KnowledgeBase(allow_cartesian=True)
     progress(f"reasoning over {path.name}")

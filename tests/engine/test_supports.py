@@ -23,6 +23,9 @@ RULES = parse_rules("""
     reach(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .
     any() :- edge(?x, ?y) .
     big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
+    big(?y) :- [?x, ?p, ?y] .
+    big(?y) :- mark(?p, ?c), [?x, ?p, ?y] .
+    reach(?x, ?z) :- [?x, ?p, ?y], [?y, ?q, ?z], mark(?p, ?c) .
     big(a) :- edge(?x, ?y), mark(?y, a) .
 """)
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, 2), (2, None)], [(0, 3), (3, 20), (20, None)]]

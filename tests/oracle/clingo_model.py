@@ -1,7 +1,7 @@
 """A foreign oracle: the program as an answer set program, grounded and solved by clingo.
 
-Predicates become `p0 p1 …`, terms that are not integers constants `t0 t1 …`, so nothing needs quoting. Three things are
-said differently there:
+Predicates become `m0_p0 m0_p1 …`, terms that are not integers constants `t0 t1 …`, so nothing needs quoting. Three
+things are said differently there:
 
     ~parent(?x, ?e)                        none0(X) :- p0(X, E).   and   not none0(X)
     total(?g, #sum(?v, ?d)) :- body        rows1(G, V, D) :- body.
@@ -29,37 +29,66 @@ from tidelog.rules.syntax import (
 )
 
 EQUALITIES = ("=", "!=")
+OWN = "@"  # in front of a predicate, where the mark of its program goes
 INTEGER_TAIL = integer(0)[2:]
 
 
 def clingo_model(rules: Sequence[Rule], facts: Iterable[Fact]) -> frozenset[Fact]:
     """The one stable model of a stratified program, as facts."""
+    (model,) = clingo_models([(rules, facts)])
+    return model
+
+
+def clingo_models(programs: Sequence[tuple[Sequence[Rule], Iterable[Fact]]]) -> list[frozenset[Fact]]:
+    """The model of each program. They are solved as one, in which each has predicates of its own."""
     translation = Translation()
-    lines = [translation.fact(fact) for fact in facts]
-    lines += [line for rule in rules for line in translation.rule(rule)]
+    texts = [translation.program(*program).replace(OWN, f"m{number}_") for number, program in enumerate(programs)]
+    models: list[set[Fact]] = [set() for _ in programs]
+    for atom in _solve("\n".join(texts)):
+        owner, _, own = atom.partition("_")
+        fact = translation.read(own)
+        if fact is not None:
+            models[int(owner[1:])].add(fact)
+    return list(map(frozenset, models))
+
+
+def _solve(text: str) -> list[str]:
+    """The atoms of the one stable model."""
     control = clingo.Control(["--warn=none"])
-    control.add("base", [], "\n".join(lines))
+    control.add("base", [], text)
     control.ground([("base", [])])
     with control.solve(yield_=True) as handle:
-        models = [model.symbols(atoms=True) for model in handle]
+        models = [list(map(str, model.symbols(atoms=True))) for model in handle]
     assert len(models) == 1, "a stratified program has exactly one stable model"
-    return frozenset(fact for symbol in models[0] if (fact := translation.read(symbol)) is not None)
+    return models[0]
 
 
 class Translation:
     """Names in the answer set program, and back."""
 
     def __init__(self) -> None:
-        self._predicates: dict[str, str] = {}
-        self._predicate_of: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._predicates: dict[str, str] = {}  # by their names there
         self._terms: dict[Term, str] = {}
         self._term_of: dict[str, Term] = {}
         self._auxiliaries = 0
+        self._lines: dict[Rule | Fact, str] = {}
+        self._facts: dict[str, Fact | None] = {}
 
-    def fact(self, fact: Fact) -> str:
+    def program(self, rules: Iterable[Rule], facts: Iterable[Fact]) -> str:
+        parts: Iterable[Rule | Fact] = (*facts, *rules)
+        return "\n".join(map(self._line, parts))
+
+    def _line(self, part: Rule | Fact) -> str:
+        """Programs that are solved as one have most of their facts and rules in common."""
+        if part not in self._lines:
+            self._lines[part] = self._fact(part) if isinstance(part, Fact) else "\n".join(self._rule(part))
+        return self._lines[part]
+
+    def _fact(self, fact: Fact) -> str:
         return f"{self._atom(Atom(fact.predicate, fact.args))}."
 
-    def rule(self, rule: Rule) -> list[str]:
+    def _rule(self, rule: Rule) -> list[str]:
         """One line for each head, and those that define what the rule needs besides."""
         extra: list[str] = []
         body = ", ".join(self._literal(b, _binders(rule), extra) for b in rule.body)
@@ -67,17 +96,17 @@ class Translation:
             return [*extra, *self._aggregate(rule.heads[0], rule.aggregate, body)]
         return [*extra, *(f"{self._atom(head)} :- {body}." for head in rule.heads)]
 
-    def read(self, symbol: clingo.Symbol) -> Fact | None:
-        """The fact that an atom of the model stands for; None for an auxiliary atom."""
-        predicate = self._predicate_of.get(symbol.name)
-        if predicate is None:
-            return None
-        return Fact(predicate, tuple(map(self._read_term, symbol.arguments)))
+    def read(self, atom: str) -> Fact | None:
+        """The fact that an atom of a model stands for; None for an auxiliary atom."""
+        if atom not in self._facts:
+            name, _, args = atom.removesuffix(")").partition("(")
+            predicate = self._predicates.get(name)
+            terms = tuple(map(self._read_term, args.split(",") if args else ()))
+            self._facts[atom] = None if predicate is None else Fact(predicate, terms)
+        return self._facts[atom]
 
-    def _read_term(self, symbol: clingo.Symbol) -> Term:
-        if symbol.type == clingo.SymbolType.Number:
-            return integer(symbol.number)
-        return self._term_of[symbol.name]
+    def _read_term(self, text: str) -> Term:
+        return self._term_of.get(text) or integer(int(text))
 
     def _aggregate(self, head: Atom, aggregate: Aggregate, body: str) -> list[str]:
         at = head.args.index(aggregate)
@@ -131,13 +160,13 @@ class Translation:
         return name
 
     def _predicate(self, predicate: str) -> str:
-        name = self._predicates.setdefault(predicate, f"p{len(self._predicates)}")
-        self._predicate_of[name] = predicate
-        return name
+        name = self._names.setdefault(predicate, f"p{len(self._names)}")
+        self._predicates[name] = predicate
+        return OWN + name
 
     def _auxiliary(self, prefix: str) -> str:
         self._auxiliaries += 1
-        return f"{prefix}{self._auxiliaries}"
+        return f"{OWN}{prefix}{self._auxiliaries}"
 
 
 def _binders(rule: Rule) -> set[Variable]:

@@ -28,6 +28,8 @@ def features(program: RandomProgram) -> set[str]:
 def rule_features(rule: Rule) -> Iterator[str]:
     if len(rule.heads) > 1:
         yield "several heads"
+    if rule.cartesian:
+        yield "product"
     if rule.aggregate:
         yield from ("aggregate", rule.aggregate.function)
     if any(isinstance(a, str) for head in rule.heads for a in head.args):

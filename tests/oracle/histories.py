@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from random import Random
 
 from tests.oracle.programs import RandomProgram, is_stratified, random_program
 from tests.oracle.random_rules import random_rule
 from tests.oracle.signatures import random_fact
 from tests.oracle.support import Edges, instance_graph, on_cycles, reachable
-from tidelog.engines.reference.model import least_model
+from tidelog.engines.reference.model import model_of
 from tidelog.model.facts import Fact
+from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
 
 STEPS = 10
@@ -42,7 +43,7 @@ class State:
 
     @classmethod
     def of(cls, facts: frozenset[Fact], rules: tuple[Rule, ...]) -> State:
-        return cls(facts, rules, least_model(rules, facts))
+        return cls(facts, rules, model_of(strata_of(rules), facts))
 
     @cached_property
     def edges(self) -> Edges:
@@ -72,12 +73,19 @@ class RandomHistory:
 def random_history(seed: int) -> RandomHistory:
     random = Random(f"history {seed}")
     program = random_program(seed)
-    states = [State.of(frozenset(program.facts), tuple({rule.key: rule for rule in program.rules}.values()))]
+    rules = tuple({rule.key: rule for rule in program.rules}.values())
+    states = [State.of(frozenset(program.facts), rules)]
     steps: list[Step] = []
     for _ in range(STEPS):
         steps.append(_step(random, program, states[-1]))
         states.append(states[-1].after(steps[-1]))
     return RandomHistory(seed, program, tuple(steps), tuple(states))
+
+
+@lru_cache(maxsize=16)
+def strata_of(rules: tuple[Rule, ...]) -> list[Stratum]:
+    """Kept, because rules change seldom."""
+    return stratify(rules)
 
 
 def _step(random: Random, program: RandomProgram, state: State) -> Step:
@@ -102,19 +110,22 @@ def _additions(random: Random, program: RandomProgram, state: State) -> Iterator
 
 
 def _removals(random: Random, program: RandomProgram, state: State) -> Iterator[Fact]:
+    count = random.choice((0, 1, 1, 1, 2, 3))
+    if not count:
+        return
     explicit = sorted(state.facts)
     used = sorted(state.facts & state.edges.keys())
     cyclic = [fact for fact in used if reachable(state.edges, [fact]) & state.cyclic]
     derivable = sorted(state.facts.intersection(fact for heads in state.edges.values() for fact in heads))
-    for _ in range(random.choice((0, 1, 1, 1, 2, 3))):
+    for _ in range(count):
         roll = random.random()
         if derivable and roll < 0.25:
             yield random.choice(derivable)
-        elif cyclic and roll < 0.55:
+        elif cyclic and roll < 0.75:
             yield random.choice(cyclic)
-        elif used and roll < 0.8:
+        elif used and roll < 0.9:
             yield random.choice(used)
-        elif explicit and roll < 0.95:
+        elif explicit and roll < 0.97:
             yield random.choice(explicit)
         else:
             yield random_fact(random, random.choice(program.signatures))

@@ -50,13 +50,20 @@ class RandomProgram:
 def random_program(seed: int) -> RandomProgram:
     random = Random(seed)
     signatures = random_signatures(random)
-    rules: list[Rule] = []
-    for head in (s for s in signatures if s.level):
-        for rule in random_rules(random, head, signatures):
-            if is_stratified([*rules, rule]):
-                rules.append(rule)
+    rules = [r for head in signatures if head.level for r in random_rules(random, head, signatures)]
     facts = [fact for signature in signatures for fact in random_facts(random, signature)]
-    return RandomProgram(seed, tuple(rules), tuple(facts), tuple(signatures))
+    return RandomProgram(seed, tuple(_stratified(rules)), tuple(facts), tuple(signatures))
+
+
+def _stratified(rules: list[Rule]) -> list[Rule]:
+    """All rules, or those that are stratified with the ones before them."""
+    if is_stratified(rules):
+        return rules
+    kept: list[Rule] = []
+    for rule in rules:
+        if is_stratified([*kept, rule]):
+            kept.append(rule)
+    return kept
 
 
 def is_stratified(rules: Sequence[Rule]) -> bool:

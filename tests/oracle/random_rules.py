@@ -131,7 +131,7 @@ class Body:
 
 def random_rules(random: Random, head: Signature, signatures: Sequence[Signature]) -> list[Rule]:
     """The rules of a predicate; mostly the first reads lower levels only, so that recursion can start."""
-    first = joining_rule(random, head, signatures, recursive=random.random() < 0.15)
+    first = _seldom_cartesian(random, lambda: joining_rule(random, head, signatures, random.random() < 0.15))
     return [first, *(random_rule(random, head, signatures) for _ in range(random.choice((0, 1, 1, 2))))]
 
 
@@ -141,20 +141,29 @@ def random_rule(random: Random, head: Signature, signatures: Sequence[Signature]
     weights = [12]
     if head.columns in ((ANY, ANY), (NUMBER, NUMBER)):
         kinds.append(closure_rule)
-        weights.append(10)
+        weights.append(14)
     if head.predicate == TRIPLE:
         kinds.append(property_rule)
         weights.append(12)
     if NUMBER in head.columns:
         kinds += [counting_rule, computing_rule, aggregate_rule]
         weights += [4, 4, 12]
-    return random.choices(kinds, weights)[0](random, head, signatures)
+    return _seldom_cartesian(random, lambda: random.choices(kinds, weights)[0](random, head, signatures))
+
+
+def _seldom_cartesian(random: Random, make: Callable[[], Rule]) -> Rule:
+    """Products have many matches, and a few of them would take most of the time of all histories."""
+    rule = make()
+    while rule.cartesian and random.random() < 0.8:
+        rule = make()
+    return rule
 
 
 def joining_rule(random: Random, head: Signature, signatures: Sequence[Signature], recursive: bool = True) -> Rule:
     body = Body(random)
     if recursive and random.random() < 0.6:
-        body.add_atom(random.choice([s for s in signatures if s.level == head.level]))
+        peers = [s for s in signatures if s.level == head.level and s != head]
+        body.add_atom(random.choice([head, *peers * 2]))
     choices = [s for s in signatures if s.level < head.level + recursive]
     _fill(body, choices, random.choice((1, 1, 2, 2, 3)))
     _restrict(body, head.level, signatures)

@@ -30,13 +30,13 @@ class Signature:
 def random_signatures(random: Random) -> list[Signature]:
     """Two to four predicates without rules, two to five with rules on up to three levels, and often `triple`."""
     given = [_signature(random, f"base{i}", 0) for i in range(random.randint(2, 4))]
-    derived = [_signature(random, f"idea{i}", random.randint(1, 3)) for i in range(random.randint(2, 5))]
+    derived = [_signature(random, f"idea{i}", random.choice((1, 1, 2, 2, 3))) for i in range(random.randint(2, 5))]
     triples = [Signature(TRIPLE, (ANY, PROPERTY, ANY), random.choice((0, 0, 1, 1, 2)))] if random.random() < 0.5 else []
     return [*given, *triples, *derived]
 
 
 def _signature(random: Random, predicate: str, level: int) -> Signature:
-    arity = random.choices((0, 1, 2, 3, 4), (1, 6, 9, 3, 1))[0]
+    arity = random.choices((0, 1, 2, 3, 4), (3, 12, 18, 6, 2))[0]
     columns = random.choices((ANY, NUMBER), (7, 4), k=arity)
     return Signature(predicate, tuple(columns), level)
 

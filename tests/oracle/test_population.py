@@ -29,6 +29,7 @@ PROGRAM_QUOTAS = {
     "min": 0.05,
     "max": 0.05,
     "several heads": 0.3,
+    "product": 0.3,
     "triple": 0.25,
     "variable predicate": 0.15,
     "stratified by constants": 0.05,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 from tests.oracle.histories import State
@@ -42,9 +43,15 @@ def facts_of(rows: Iterable[tuple[Value, ...]]) -> frozenset[Fact]:
 def changed(engine: Engine[F], before: State, after: State, I: F | None = None) -> tuple[Program, F, F, F, F]:
     """A change as an algorithm takes it: program, E, I, removed, added. I is given, or it is the model before."""
     return (
-        Program(before.rules, after.rules),
+        _program(before.rules, after.rules),
         engine.collect(after.facts),
         engine.collect(before.model) if I is None else I,
         engine.collect(before.facts - after.facts),
         engine.collect(after.facts - before.facts),
     )
+
+
+@lru_cache(maxsize=4)
+def _program(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> Program:
+    """Rules are put in order once for all who make the same change."""
+    return Program(before, after)

@@ -11,7 +11,18 @@ import pytest
 import tidelog
 
 NAMES = {
+    "Version",
+    "Verification",
+    "StoreError",
+    "LockedError",
+    "Difference",
+    "Counts",
+    "Exported",
+    "Status",
+    "CorruptionError",
     "Answers",
+    "Inconsistency",
+    "rulesets",
     "BlankNode",
     "Change",
     "ConstraintError",
@@ -28,6 +39,7 @@ NAMES = {
     "String",
     "TidelogError",
     "UsageError",
+    "ontology",
     "open",
 }
 

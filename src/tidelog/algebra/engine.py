@@ -35,6 +35,10 @@ class Work:
     def count(self, name: str, amount: int) -> None:
         self.counters[name] = self.counters.get(name, 0) + amount
 
+    def figures(self) -> dict[str, int]:
+        """All of it by name."""
+        return {"derivations": self.derivations, "rounds": self.rounds, **self.counters}
+
 
 class Engine(Protocol[F]):
     def collect(self, facts: Iterable[Fact]) -> F:

@@ -28,6 +28,10 @@ class FactSet(Protocol):
         """How many facts each predicate has; predicates without facts are absent."""
         ...
 
+    def arities(self) -> dict[str, int]:
+        """How many arguments the facts of each predicate have; predicates without facts are absent."""
+        ...
+
     def only(self, predicate: str) -> Self:
         """The facts of one predicate."""
         ...

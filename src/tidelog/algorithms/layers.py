@@ -75,7 +75,7 @@ class Support(Generic[F]):
     negated: F  # where negated atoms must have no match: facts before and after
     after: F  # the layers below as they are now
     E: F
-    lower: tuple[Rule, ...]  # rules of the layers below, aggregates of this layer included
+    lower: tuple[Rule, ...]  # rules of the layers below; aggregates and axioms of this layer included
 
     def axioms(self, D: F, work: Work) -> F:
         """Those of the facts that hold without a rule of this layer: explicit, or given by the layers below."""
@@ -138,8 +138,8 @@ class _Layer(Generic[F]):
         lost = minus | self._lost(plus, groups, work)
         D = self.nothing
         if lost:
-            rules = tuple(r for r in self.rules.kept if not r.aggregate)
-            lower = (*self.lower, *aggregates)
+            rules = tuple(r for r in self.rules.kept if r.aggregate is None and r.atoms)
+            lower = (*self.lower, *aggregates, *(r for r in self.rules.kept if not r.atoms))
             D = decrease(Support(self.engine, rules, self.I, self.I | plus, after, self.E, lower), lost, work)
         A = self._increase(D, minus, plus, groups, work)
         return D - A, A - self.I

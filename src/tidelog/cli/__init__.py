@@ -12,6 +12,17 @@ from tidelog import __version__
 from tidelog.cli.command import Command, Implementation
 
 COMMANDS = (
+    Command("init", "make a knowledge base"),
+    Command("load", "load data and programs into a knowledge base"),
+    Command("update", "add and remove facts and rules, or show what that would change"),
+    Command("query", "answer a query"),
+    Command("rules", "print the rules of a knowledge base"),
+    Command("status", "show the size and state of a knowledge base"),
+    Command("log", "list the versions of a knowledge base"),
+    Command("diff", "show what changed between two versions"),
+    Command("verify", "check everything a knowledge base has on disk"),
+    Command("compact", "fold a knowledge base into fewer files, or forget old versions"),
+    Command("export", "write facts to files"),
     Command("run", "run a program: import, reason, write its exports"),
     Command("check", "check a program without running it, and show its strata"),
     Command("generate", "write benchmark data and its rules"),

@@ -18,12 +18,11 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    from tidelog.inputs import read_text
-    from tidelog.rules.parser import parse_program
+    from tidelog.inputs import read_program
     from tidelog.rules.safety import check_arity, check_rules
     from tidelog.rules.strata import stratify
 
-    program = parse_program(read_text(options.program), str(options.program))
+    program = read_program(options.program)
     check_arity(program.facts, check_rules(program.rules))
     strata = stratify(program.rules)
     (_print_json if options.json else _print)(program, strata)

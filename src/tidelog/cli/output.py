@@ -4,33 +4,87 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
+from threading import Event, Thread
+
+from tidelog.model.terms import double_text
+
+_BLOCK = 10_000  # rows that decide how wide the columns are
+_TICK = 0.3  # seconds
+
+Cell = Callable[[object], str]
 
 
 def print_json(value: object) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=2))
 
 
-def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Columns as wide as their widest cell; numbers to the right, with separators.
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, cell: Cell | None = None) -> None:
+    """Columns as wide as their widest cell (of the first rows, if there are many); numbers to the right.
+
+    `cell` gives the text of a value; else numbers are counts, and get separators.
 
     >>> print_table(("predicate", "facts"), [("parent", 3), ("ancestor", 1200)])
     predicate  facts
     parent         3
     ancestor   1,200
     """
-    table = list(rows)
-    numeric = [bool(table) and all(isinstance(row[i], int) for row in table) for i in range(len(header))]
-    texts = [list(header), *([_cell(value) for value in row] for row in table)]
+    text, remaining = cell or count_cell, iter(rows)
+    first = list(islice(remaining, _BLOCK))
+    numeric = [bool(first) and all(_is_number(row[i]) for row in first) for i in range(len(header))]
+    texts = [list(header), *(list(map(text, row)) for row in first)]
     widths = [max(len(row[i]) for row in texts) for i in range(len(header))]
-    for row in texts:
+    for row in chain(texts, (map(text, row) for row in remaining)):
         cells = (c.rjust(w) if right else c.ljust(w) for c, w, right in zip(row, widths, numeric, strict=True))
         print("  ".join(cells).rstrip())
 
 
-def _cell(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def count_cell(value: object) -> str:
+    return f"{value:,}" if _is_number(value) else visible(str(value))
+
+
+def value_cell(value: object) -> str:
+    """A value of an answer."""
+    return plain_text(value) if isinstance(value, bool | float) else visible(str(value))
+
+
+def plain_text(value: object) -> str:
+    """A value as XML Schema writes it: `true`, `INF`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return double_text(value) if isinstance(value, float) else str(value)
+
+
+def visible(text: str) -> str:
+    """In one line, and without what a terminal would obey."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def file_size(count: int) -> str:
+    """Bytes as people say them.
+
+    >>> file_size(532), file_size(20_480), file_size(3_500_000)
+    ('532 bytes', '20.5 kB', '3.5 MB')
+    """
+    if count < 1000:
+        return f"{count} bytes"
+    size, unit = float(count), ""
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= 1000
+        if size < 999.95:
+            break
+    return f"{size:.1f} {unit}"
 
 
 def warn(message: str) -> None:
@@ -59,3 +113,26 @@ def progress() -> Iterator[Progress]:
         yield line
     finally:
         line.clear()
+
+
+@contextmanager
+def working(doing: str) -> Iterator[None]:
+    """Says what is being done and for how many seconds already, where no more is known; nothing if it is quick."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    done = Event()
+    with progress() as line:
+        thread = Thread(target=_tick, args=(line, doing, done), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+
+
+def _tick(line: Progress, doing: str, done: Event) -> None:
+    start = time.monotonic()
+    while not done.wait(_TICK):
+        line(f"{doing} … {time.monotonic() - start:.0f} s")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.cli.output import print_json, print_table, progress, warn
+from tidelog.cli.rows import json_value, print_rows
 
 if TYPE_CHECKING:
     from tidelog.program import RunResult
@@ -38,7 +39,7 @@ def _print(result: RunResult) -> None:
     if result.answers is None:
         print_table(("predicate", "facts", "file"), [(w.predicate, w.facts, w.file or "") for w in result.written])
     else:
-        print_table([f"?{name}" for name in result.answers.names], result.answers)
+        print_rows(result.answers, "table")
 
 
 def _print_json(result: RunResult) -> None:
@@ -51,10 +52,6 @@ def _print_json(result: RunResult) -> None:
         "rounds": result.work.rounds,
     }
     if result.answers is not None:
-        rows = [list(map(_plain, row)) for row in result.answers]
+        rows = [list(map(json_value, row)) for row in result.answers]
         report["answers"] = {"variables": result.answers.names, "rows": rows}
     print_json(report)
-
-
-def _plain(value: object) -> object:
-    return value if isinstance(value, int | float) else str(value)

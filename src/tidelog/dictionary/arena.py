@@ -8,8 +8,10 @@ list of newest terms, which only grows; readers that hold one need no lock.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from sys import getsizeof
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +42,25 @@ class Chunk:
 
     def text(self, position: int) -> str:
         return str(self.data[self.offsets[position] : self.offsets[position + 1]], "utf-8")
+
+
+class StoredChunk(Chunk):
+    """A chunk that is kept elsewhere, and fetched when a term of it is first looked at."""
+
+    __slots__ = ("_fetch", "_length")
+
+    def __init__(self, start: int, length: int, fetch: Callable[[], pa.Array]) -> None:
+        self.start, self._length, self._fetch = start, length, fetch
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getattr__(self, name: str) -> Any:
+        """Called for `array`, `offsets` and `data` as long as they are not there."""
+        if name not in Chunk.__slots__:
+            raise AttributeError(name)
+        Chunk.__init__(self, self.start, self._fetch())
+        return getattr(self, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,18 +123,28 @@ class Texts:
 
     def spread(self, ids: Ids) -> list[tuple[npt.NDArray[np.int64], pa.Array, Ids]]:
         """Which rows of `ids` are in which chunk, and where: (rows, array, positions in it)."""
-        arrays = [(c.start, c.array) for c in self.chunks]
-        if self.recent:
-            arrays.append((self.chunked, pa.array([t.encode() for t in self.recent], pa.binary())))
-        if len(arrays) == 1:
-            return [(np.arange(len(ids)), arrays[0][1], ids)] if len(ids) else []
-        owner = np.searchsorted(np.array([start for start, _ in arrays]), ids, side="right") - 1
+        chunks = [*self.chunks, *self._newest()]
+        if len(chunks) == 1:
+            return [(np.arange(len(ids)), chunks[0].array, ids)] if len(ids) else []
+        owner = np.searchsorted(np.array([c.start for c in chunks]), ids, side="right") - 1
         spread = []
-        for i, (start, array) in enumerate(arrays):
+        for i, chunk in enumerate(chunks):
             rows = np.flatnonzero(owner == i)
             if len(rows):
-                spread.append((rows, array, (ids[rows] - start).astype(np.int32)))
+                spread.append((rows, chunk.array, (ids[rows] - chunk.start).astype(np.int32)))
         return spread
+
+    def _newest(self) -> list[Chunk]:
+        """The recent terms as a chunk, if there are any."""
+        recent = [t.encode() for t in self.recent]
+        return [Chunk(self.chunked, pa.array(recent, pa.binary()))] if recent else []
+
+    def arrays(self, start: int, stop: int) -> Iterator[tuple[int, pa.Array]]:
+        """The terms from one id up to another, in pieces: (first id, array)."""
+        for chunk in (*self.chunks, *self._newest()):
+            first, last = max(start, chunk.start), min(stop, chunk.start + len(chunk))
+            if first < last:
+                yield first, chunk.array.slice(first - chunk.start, last - first)
 
     @property
     def nbytes(self) -> int:

@@ -14,7 +14,7 @@ built aside and then swapped in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from threading import Lock
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.dictionary.arena import Ids, Texts
+from tidelog.dictionary.arena import Chunk, Ids, Texts
 from tidelog.dictionary.hashing import Hashes, Hashing
 from tidelog.errors import LimitError
 from tidelog.model.terms import Term
@@ -49,9 +49,33 @@ class Dictionary:
     def __init__(self, hashing: Hashing | None = None) -> None:
         self._hashing = hashing or Hashing()
         self._texts = Texts()
-        self._table = _Table(64)
+        self._table = _Table(np.zeros(64, dtype=np.uint64))
         self._lock = Lock()
         self._encoded: dict[Term, int] = {}  # the constants of rules are asked for again and again
+
+    @classmethod
+    def stored(cls, chunks: Sequence[Chunk], slots: Hashes) -> Dictionary:
+        """A dictionary of chunks and slots that an equal one had; see `chunks` and `slots`."""
+        dictionary = cls()
+        total = chunks[-1].start + len(chunks[-1]) if chunks else 0
+        dictionary._texts = Texts(tuple(chunks), tuple(c.start for c in chunks), [], total)
+        dictionary._table = _Table(slots)
+        return dictionary
+
+    def chunks(self) -> tuple[Chunk, ...]:
+        """All texts, in order of their ids."""
+        with self._lock:
+            self._texts = self._texts.settled()
+        return self._texts.chunks
+
+    @property
+    def slots(self) -> Hashes:
+        """The hash table."""
+        return self._table.slots
+
+    def arrays(self, start: int, stop: int | None = None) -> Iterator[tuple[int, pa.Array]]:
+        """The texts of ids from `start` up to `stop` (or all after it) as binary arrays: (first id, array)."""
+        return self._texts.arrays(start, len(self) if stop is None else stop)
 
     def __len__(self) -> int:
         return len(self._texts)
@@ -179,7 +203,8 @@ class Dictionary:
             raise LimitError(f"the dictionary is full: {needed:,} terms, at most {MAX_TERMS:,} are possible")
         if needed <= self._table.capacity * _LOAD:
             return
-        table = _Table(int(max(needed / _LOAD, self._table.capacity * _GROWTH)) + 1)
+        capacity = int(max(needed / _LOAD, self._table.capacity * _GROWTH)) + 1
+        table = _Table(np.zeros(capacity, dtype=np.uint64))
         table.place(self._table.slots[self._table.slots != 0])
         self._table = table
 
@@ -189,9 +214,9 @@ class _Table:
 
     __slots__ = ("capacity", "slots", "words")
 
-    def __init__(self, capacity: int) -> None:
-        self.capacity = capacity
-        self.slots: Hashes = np.zeros(capacity, dtype=np.uint64)
+    def __init__(self, slots: Hashes) -> None:
+        self.capacity = len(slots)
+        self.slots = slots
         self.words = memoryview(self.slots.data)
 
     def first_slots(self, tags: Hashes) -> npt.NDArray[np.int64]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, cast
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 
 from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.errors import InputError, UsageError
@@ -60,7 +61,12 @@ def is_known(path: str | os.PathLike[str]) -> bool:
     return format_of(path) is not None
 
 
-def _format(path: Path, said: str | None) -> str:
+def is_rdf(name: str) -> bool:
+    """Whether a format holds RDF statements and nothing else."""
+    return name in _RDF
+
+
+def format_name(path: Path, said: str | None) -> str:
     """The format of a file: as said, or by its name."""
     by_name = format_of(path)
     if said == "rdf":  # Nemo's word for whichever RDF format the name says
@@ -88,7 +94,7 @@ def read(
     formats facts of the predicate named like the file, unless a predicate is given.
     """
     source = Path(path)
-    name = _format(source, format)
+    name = format_name(source, format)
     stem = source.name.removesuffix(".gz").rpartition(".")[0] or source.name
     chosen = options(predicate or (TRIPLE if name in _RDF else stem), parameters)
     batches = _reader(source, name, chosen)
@@ -155,9 +161,14 @@ def export_path(directive: Export, folder: Path) -> Path:
     resource = _resource(directive)
     if resource is not None:
         return folder / resource
-    name = _format(Path(), directive.format)
+    name = format_name(Path(), directive.format)
     zipped = options(directive.predicate, directive.parameters).gzip
-    return folder / f"{file_name(directive.predicate)}.{_ENDINGS[name][0]}{'.gz' if zipped else ''}"
+    return folder / f"{relation_file(directive.predicate, name)}{'.gz' if zipped else ''}"
+
+
+def relation_file(predicate: str, name: str) -> str:
+    """The file for a relation in a format, if nobody names one."""
+    return f"{file_name(predicate)}.{_ENDINGS[name][0]}"
 
 
 def file_name(predicate: str) -> str:
@@ -175,7 +186,7 @@ def write(
 ) -> int:
     """Write the rows of a relation, given as blocks of columns of term texts; gives how many rows were written."""
     target = Path(path)
-    name = _format(target, format)
+    name = format_name(target, format)
     chosen = options(predicate, parameters)
     rows = _cut(blocks, chosen.limit)
     with written_aside(target, chosen.gzip) as stream:
@@ -186,6 +197,12 @@ def write(
         if name in _RDF:
             return write_rdf(stream, rows, chosen, name)
         return write_delimited(stream, rows, chosen, _delimiter(name, chosen))
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """A table of plain values, not of terms, as Parquet."""
+    with written_aside(path) as stream:
+        parquet.write_table(table, stream, compression="zstd")
 
 
 def _cut(blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
@@ -94,10 +95,24 @@ def _statements(blocks: Iterable[Block], options: Options, predicates: str | Non
         yield _bytes_of(pc.binary_join_element_wise(*terms[1:], terms[0], ".\n", " ", null_handling="skip"))
 
 
+def _no_statement(subject: pa.Array, predicate: pa.Array) -> npt.NDArray[np.bool_]:
+    """Which rows cannot be RDF statements."""
+    wrong: npt.NDArray[np.bool_] = (first_bytes(subject) == _QUOTE) | (first_bytes(predicate) != _LESS)
+    return wrong
+
+
+def only_rdf(block: Block) -> Block:
+    """The rows of triples that are RDF statements."""
+    if not len(block[0]):
+        return block
+    subject, predicate, _ = map(_strings, block)
+    kept = pa.array(~_no_statement(subject, predicate))
+    return [column.filter(kept) for column in block]
+
+
 def _refuse_non_rdf(terms: Sequence[pa.Array], relation: str) -> None:
     graph, subject, predicate, _ = terms
-    wrong = (first_bytes(subject) == _QUOTE) | (first_bytes(predicate) != _LESS)
-    wrong |= first_bytes(graph.fill_null("<")) == _QUOTE
+    wrong = _no_statement(subject, predicate) | (first_bytes(graph.fill_null("<")) == _QUOTE)
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         shown = ", ".join(str(c[at]) for c in terms[1:])

@@ -49,7 +49,7 @@ class Probe:
         """The same for each binding."""
         return sum((r.counts for r in self.reaches[1:]), start=self.reaches[0].counts)
 
-    def window(self, start: int, stop: int | None) -> Probe:
+    def window(self, start: int | Ints, stop: int | Ints | None) -> Probe:
         """Only the matches number `start` up to `stop` of each binding, runs one after the other."""
         reaches, before = [], np.zeros(self.bindings.length, dtype=np.int64)
         for reach in self.reaches:

@@ -6,7 +6,7 @@ An *order* is a permutation of the columns: rows sorted by (column 1, column 0) 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from threading import Lock
 
@@ -34,26 +34,35 @@ def order_for(arity: int, bound: frozenset[int]) -> Order:
 class Run:
     """Sorted rows, each once."""
 
-    __slots__ = ("_lock", "_orders", "_starts", "layout", "natural")
+    __slots__ = ("_length", "_lock", "_orders", "_stored", "_starts", "layout", "natural")
 
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
         self.layout = layout
         self.natural: Order = tuple(range(layout.arity))
+        self._length = int(rows.shape[1])
         self._orders: dict[Order, Ints] = {self.natural: rows}
+        self._stored: Mapping[Order, Callable[[], Ints]] = {}
         self._starts: dict[Order, npt.NDArray[np.int32]] = {}
         self._lock = Lock()
+
+    @classmethod
+    def stored(cls, layout: Layout, length: int, orders: Mapping[Order, Callable[[], Ints]]) -> Run:
+        """Rows that are kept elsewhere, at least in natural order, and fetched when first looked at."""
+        run = cls(layout, np.empty((layout.words, 0), dtype=np.int64))
+        run._length, run._orders, run._stored = length, {}, orders
+        return run
 
     @classmethod
     def of(cls, layout: Layout, columns: Sequence[Ints | int], length: int) -> Run:
         return cls(layout, packed.distinct(layout.pack(columns, length)))
 
     def __len__(self) -> int:
-        return int(self.rows.shape[1])
+        return self._length
 
     @property
     def rows(self) -> Ints:
-        return self._orders[self.natural]
+        return self.in_order(self.natural)
 
     @property
     def nbytes(self) -> int:
@@ -65,9 +74,21 @@ class Run:
             with self._lock:
                 rows = self._orders.get(order)
                 if rows is None:
-                    rows = packed.sort(self.layout.pack([self.column(c) for c in order], len(self)))
-                    self._orders[order] = rows
+                    rows = self._orders[order] = self._made(order)
         return rows
+
+    def _made(self, order: Order) -> Ints:
+        stored = self._stored.get(order)
+        if stored is not None:
+            return stored()
+        natural = self._orders.get(self.natural)
+        if natural is None:
+            natural = self._orders[self.natural] = self._stored[self.natural]()
+        return packed.sort(self.layout.pack([self.layout.unpack(natural, c) for c in order], len(self)))
+
+    def orders(self) -> set[Order]:
+        """The orders that need no sorting."""
+        return {*self._orders, *self._stored}
 
     def column(self, column: int) -> Ints:
         return self.layout.unpack(self.rows, column)
@@ -145,7 +166,7 @@ def merge(runs: Sequence[Run]) -> Run:
     layout = max((r.layout for r in runs), key=lambda layout: layout.bits)
     same = [r.with_layout(layout) for r in runs]
     merged = Run(layout, packed.sort(np.concatenate([r.rows for r in same], axis=1)))
-    shared = set.intersection(*(set(r._orders) for r in same)) - {merged.natural}
+    shared = set.intersection(*(r.orders() for r in same)) - {merged.natural}
     for order in shared:
-        merged._orders[order] = packed.sort(np.concatenate([r._orders[order] for r in same], axis=1))
+        merged._orders[order] = packed.sort(np.concatenate([r.in_order(order) for r in same], axis=1))
     return merged

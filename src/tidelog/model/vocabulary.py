@@ -9,5 +9,8 @@ OWL = "http://www.w3.org/2002/07/owl#"
 
 RDF_TYPE = f"<{RDF}type>"
 
+# Relations that a rule set keeps for itself begin with this.
+RULESET = "urn:tidelog:ruleset:"
+
 # The relation that holds RDF data.
 TRIPLE = "triple"

@@ -33,6 +33,7 @@ class Attributes:
     name: str | None = None
     bound: int | None = None
     cartesian: bool = False
+    report: bool = False
 
 
 class ClauseReader(TermReader):
@@ -57,14 +58,17 @@ class ClauseReader(TermReader):
         return self._fact(heads[0], start)
 
     def _rule(self, heads: list[RawAtom], attributes: Attributes, start: Token) -> Rule:
-        body = self.body()
+        body = [] if heads and self.token.kind == "." else self.body()  # `p(a) :- .` is an axiom
         self.expect(".", "`,` or `.`")
+        if attributes.report and heads:
+            raise self.error("report stands before constraints, which have no head", start)
         new_heads, new_body = normalise(heads, body, self.fresh)
         return Rule(
             new_heads,
             new_body,
             attributes.bound,
             attributes.cartesian,
+            attributes.report,
             attributes.name,
             self.source.location(start.start),
         )
@@ -114,10 +118,12 @@ class ClauseReader(TermReader):
                 attributes.bound = number
             case "cartesian", []:
                 attributes.cartesian = True
+            case "report", []:
+                attributes.report = True
             case "display", [_]:  # Nemo's hint for its own messages
                 pass
             case _:
-                raise self.error('expected name("…"), bound(1000) or cartesian', token)
+                raise self.error('expected name("…"), bound(1000), cartesian or report', token)
 
     def _attribute_values(self) -> list[Expression]:
         return self._arguments() if self.token.kind == "(" else []

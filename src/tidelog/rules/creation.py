@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tidelog.rules.operators import ORDER_COMPARISONS
+from tidelog.rules.operators import ORDER_COMPARISONS, SETTLING
 from tidelog.rules.safety import rule_error
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Rule, Variable, expression_variables
 
@@ -49,7 +49,10 @@ def _created(rule: Rule) -> dict[Variable, set[Variable]]:
 
 
 def _is_call(expression: Expression | None) -> bool:
-    return isinstance(expression, Call)
+    """Whether new values come out of new values; a function that gives its own results back gives few."""
+    if not isinstance(expression, Call):
+        return False
+    return expression.function not in SETTLING or any(isinstance(a, Call) for a in expression.args)
 
 
 def _reach(variable: Variable, assigned: dict[Variable, Expression]) -> set[Variable]:

@@ -22,6 +22,7 @@ from tidelog.model.terms import (
     string,
 )
 from tidelog.model.vocabulary import XSD
+from tidelog.rules import datatypes
 from tidelog.rules.arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, Function
 from tidelog.rules.strings import STRINGS
 from tidelog.rules.values import (
@@ -60,6 +61,10 @@ def _equality(left: Term, right: Term) -> Term | None:
 
 def _inequality(left: Term, right: Term) -> Term | None:
     return boolean(not equal(left, right))
+
+
+def _same_term(left: Term, right: Term) -> Term | None:
+    return boolean(left == right)
 
 
 def _conjunction(*terms: Term) -> Term | None:
@@ -103,6 +108,11 @@ def _datatype(term: Term) -> Term | None:
     if is_iri(term):
         return iri(_ANY_URI)
     return iri(split_literal(term)[1]) if is_literal(term) else None
+
+
+def _is_value_of(term: Term, datatype: Term) -> Term | None:
+    found = datatypes.has_type(term, datatype)
+    return None if found is None else boolean(found)
 
 
 def _language(term: Term) -> Term | None:
@@ -169,6 +179,7 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "NUMLESSEQ": (_LESS_EQUAL, 2, 2),
     "NUMGREATER": (_GREATER, 2, 2),
     "NUMGREATEREQ": (_GREATER_EQUAL, 2, 2),
+    "SAMETERM": (_same_term, 2, 2),
     "AND": (_conjunction, 0, None),
     "OR": (_disjunction, 0, None),
     "NOT": (_negation, 1, 1),
@@ -179,6 +190,11 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "ISSTRING": (_checked(_is_string), 1, 1),
     "ISIRI": (_checked(is_iri), 1, 1),
     "ISNULL": (_checked(is_blank), 1, 1),
+    "ISLITERAL": (_checked(is_literal), 1, 1),
+    "ISTYPED": (_checked(lambda t: is_literal(t) and t[-1] == ">"), 1, 1),
+    "ISILLTYPED": (_checked(datatypes.is_ill_typed), 1, 1),
+    "ISVALUEOF": (_is_value_of, 2, 2),
+    "CANONICAL": (datatypes.canonical, 1, 1),
     "STR": (_string, 1, 1),
     "FULLSTR": (_full_string, 1, 1),
     "DATATYPE": (_datatype, 1, 1),

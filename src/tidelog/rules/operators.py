@@ -28,9 +28,12 @@ SPELLED_OUT = {
 }
 
 # The functions that are true or false and so may stand alone in a body.
-CONDITIONS = frozenset({"AND", "OR", "NOT", "CONTAINS", "STRSTARTS", "STRENDS", "REGEX"}) | {
+CONDITIONS = frozenset({"AND", "OR", "NOT", "CONTAINS", "STRSTARTS", "STRENDS", "REGEX", "SAMETERM"}) | {
     name for name in FUNCTIONS if name.startswith("IS") or SPELLED_OUT.get(name) in COMPARISONS
 }
+
+# Applied again to their own result these give nothing new, so a cycle through them ends.
+SETTLING = frozenset({"CANONICAL", "DATATYPE", "IRI"})
 
 
 def call_problem(function: str, count: int) -> str | None:

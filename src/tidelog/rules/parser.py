@@ -47,19 +47,29 @@ _NOT_NAMES = ("true", "false", "_")
 _NEEDS_CARE = re.compile(r'[\\\n\r]|"""')
 
 
-def parse_program(text: str, file: str = "<text>", parameters: Mapping[str, Term] | None = None) -> Program:
-    """Read a whole program. `parameters` are values for its `@parameter` declarations."""
-    return _ProgramReader(text, file, dict(parameters or {})).read()
+def parse_program(
+    text: str,
+    file: str = "<text>",
+    parameters: Mapping[str, Term] | None = None,
+    *,
+    only: str = "",
+    prefixes: Mapping[str, str] | None = None,
+) -> Program:
+    """Read a whole program, or `only` its "rules" or "facts" (and `@prefix`, `@base`): anything else is an error then.
+
+    `parameters` are values for its `@parameter` declarations; `prefixes` may be used without being declared.
+    """
+    return _ProgramReader(text, file, Scope(dict(prefixes or {}), parameters=dict(parameters or {})), only).read()
 
 
 def parse_rules(text: str, file: str = "<text>") -> list[Rule]:
     """Read rules only (and `@prefix`, `@base`)."""
-    return _ProgramReader(text, file, only="rules").read().rules
+    return parse_program(text, file, only="rules").rules
 
 
 def parse_facts(text: str, file: str = "<text>") -> list[Fact]:
     """Read facts only (and `@prefix`, `@base`)."""
-    return _ProgramReader(text, file, only="facts").read().facts
+    return parse_program(text, file, only="facts").facts
 
 
 def parse_query(
@@ -74,9 +84,9 @@ def parse_query(
 
 
 class _ProgramReader:
-    def __init__(self, text: str, file: str, parameters: dict[str, Term] | None = None, only: str = "") -> None:
+    def __init__(self, text: str, file: str, scope: Scope, only: str) -> None:
         self.source = Source(text, file)
-        self.scope = Scope(parameters=parameters or {})
+        self.scope = scope
         self.only = only
         self.program = Program()
         self._terms: dict[str, Term] = {}

@@ -128,13 +128,13 @@ def format_rule(rule: Rule, prefixes: Prefixes = None) -> str:
     wildcards = _wildcards(rule)
     heads = ", ".join(_atom(h, prefixes, _NONE) for h in rule.heads)
     body = ", ".join(_literal(b, prefixes, wildcards) for b in rule.body)
-    return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {body} ."
+    return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {body}{' ' if body else ''}."
 
 
 def _attributes(rule: Rule) -> str:
     name = f"#[name({terms.string(rule.name)})] " if rule.name is not None else ""
     bound = f"#[bound({rule.bound})] " if rule.bound is not None else ""
-    return f"{name}{bound}{'#[cartesian] ' if rule.cartesian else ''}"
+    return f"{name}{bound}{'#[cartesian] ' if rule.cartesian else ''}{'#[report] ' if rule.report else ''}"
 
 
 def _wildcards(rule: Rule) -> Wildcards:

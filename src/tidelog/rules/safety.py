@@ -67,7 +67,7 @@ def _check_shape(rule: Rule) -> None:
         raise rule_error(rule, "a rule computes at most one aggregate; use one rule for each")
     if aggregates and len(rule.heads) > 1:
         raise rule_error(rule, "a rule with an aggregate has a single head; use one rule for each head")
-    if rule.heads and not rule.atoms:
+    if rule.body and rule.heads and not rule.atoms:
         raise rule_error(rule, "a rule needs a body atom that is not negated; write what always holds as a fact")
 
 

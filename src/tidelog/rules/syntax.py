@@ -10,7 +10,8 @@ variables and terms only. Everything computed is spelled out in the body: the pa
     Condition    ?n >= 18            true, or the match is dropped (also when it cannot be evaluated)
 
 A triple `[?x, ub:worksFor, ?y]` is the atom `triple(?x, ub:worksFor, ?y)`. A wildcard `_` is a variable with a fresh
-name that starts with `_`. A rule without heads is a constraint.
+name that starts with `_`. A rule without heads is a constraint, one without a body an axiom: it holds as long as the
+rule is there.
 """
 
 from __future__ import annotations
@@ -105,12 +106,16 @@ def literal_variables(literal: Literal) -> set[Variable]:
 
 @dataclass(frozen=True)
 class Rule:
-    """`heads :- body`. `bound`: most facts a recursion that creates values may add. `cartesian`: a product is meant."""
+    """`heads :- body`. `bound`: most facts a recursion that creates values may add. `cartesian`: a product is meant.
+
+    `report`: matches of this constraint are listed (`KnowledgeBase.inconsistencies`) instead of refused.
+    """
 
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]
     bound: int | None = None
     cartesian: bool = False
+    report: bool = False
     name: str | None = field(default=None, compare=False)
     location: Location | None = field(default=None, compare=False)
 
@@ -142,7 +147,7 @@ class Rule:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((self.heads, self.body, self.bound, self.cartesian))
+        return hash((self.heads, self.body, self.bound, self.cartesian, self.report))
 
     def __hash__(self) -> int:
         """Kept: rules are looked up again and again."""

@@ -63,7 +63,7 @@ _MOMENT = re.compile(
 )
 
 # The value space of each integer type: smallest and largest, None for unbounded.
-_INTEGER_TYPES: dict[str, tuple[int | None, int | None]] = {
+INTEGER_TYPES: dict[str, tuple[int | None, int | None]] = {
     INTEGER: (None, None),
     f"{XSD}long": (SMALLEST, LARGEST),
     f"{XSD}int": (-(1 << 31), (1 << 31) - 1),
@@ -113,8 +113,8 @@ def _number(term: Term) -> Number | None:
     text, datatype, _ = split_literal(term)
     if len(text) > _LONGEST_NUMERAL:
         return None
-    if datatype in _INTEGER_TYPES:
-        return _integer_value(text, *_INTEGER_TYPES[datatype])
+    if datatype in INTEGER_TYPES:
+        return _integer_value(text, *INTEGER_TYPES[datatype])
     if datatype == DOUBLE:
         return float_value(text)
     if datatype == DECIMAL:
@@ -213,7 +213,7 @@ def number_term(value: Number | None) -> Term | None:
         return integer(value) if SMALLEST <= value <= LARGEST else None
     if value is None or not math.isfinite(value):
         return None
-    return literal(_single_text(value), FLOAT) if isinstance(value, Single) else double(float(value))
+    return literal(single_text(value), FLOAT) if isinstance(value, Single) else double(float(value))
 
 
 def string_term(text: str, language: str = "") -> Term | None:
@@ -223,7 +223,7 @@ def string_term(text: str, language: str = "") -> Term | None:
     return literal(text, LANG_STRING, language) if language else string(text)
 
 
-def _single_text(value: Single) -> str:
+def single_text(value: Single) -> str:
     """The shortest decimal that is read back as the same 32-bit number."""
     shortest = next(t for digits in range(1, 10) if single(float(t := f"{value:.{digits}g}")) == value)
     return double_text(float(shortest))
@@ -245,7 +245,7 @@ def lexical(term: Term) -> str:
 
 def _plain_decimal(value: float | Decimal) -> str:
     if isinstance(value, float):
-        value = Decimal(_single_text(value) if isinstance(value, Single) else repr(value))
+        value = Decimal(single_text(value) if isinstance(value, Single) else repr(value))
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

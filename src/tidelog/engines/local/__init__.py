@@ -5,6 +5,7 @@
     plan        which atom next
     solve       all matches of a body, in blocks
     compute     conditions and assignments over columns of ids
+    kinds       whether ids stand for literals, a column at a time
     heads       from matches to facts: several heads, aggregates
     static      parts of a body that do not change, joined once
     families    rules that differ only in constants, run as one

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from tidelog.dictionary import Dictionary
+from tidelog.engines.local.kinds import Kinds
 from tidelog.kernel.bindings import Bindings, group
 from tidelog.kernel.rows import Ints, Mask
-from tidelog.model.terms import Term, is_literal
+from tidelog.model.terms import Term
 from tidelog.rules.expressions import evaluate, holds
 from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Expression, Variable, expression_variables
 
 _UNDEFINED = -1
+_ON_TERMS = frozenset({"SAMETERM", "ISLITERAL", "ISTYPED"})
 _DECODED = 65_536  # distinct inputs decoded at a time
 
 
@@ -26,6 +28,7 @@ class Computer:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
+        self.kinds = Kinds(dictionary)
 
     def encode(self, term: Term | Aggregate) -> int:
         assert isinstance(term, str)
@@ -53,33 +56,44 @@ class Computer:
         return self._for_each_input(expression, bindings, one)
 
     def _holds(self, expression: Expression, bindings: Bindings) -> Mask:
-        if isinstance(expression, Call) and expression.function in ("=", "!=") and not _computed(expression):
-            return self._same(expression, bindings)
+        if isinstance(expression, Call) and expression.function == "NOT":
+            return self._holds_not(expression, bindings)
+        if isinstance(expression, Call) and not _computed(expression):
+            columns = [self._column(a, bindings) for a in expression.args]
+            match expression.function:
+                case "SAMETERM":
+                    return columns[0] == columns[1]  # type: ignore[no-any-return]
+                case "ISLITERAL":
+                    return self.kinds.are_literals(columns[0])
+                case "ISTYPED":
+                    return self.kinds.are_typed(columns[0])
+                case "=" | "!=":
+                    return self._same(expression, columns[0], columns[1], bindings)
         return self._holds_generally(expression, bindings)
+
+    def _holds_not(self, negation: Call, bindings: Bindings) -> Mask:
+        """Conditions on terms as such always have a value, so that their opposite is known too."""
+        (inner,) = negation.args
+        if isinstance(inner, Call) and inner.function in _ON_TERMS and not _computed(inner):
+            return ~self._holds(inner, bindings)
+        return self._holds_generally(negation, bindings)
 
     def _holds_generally(self, expression: Expression, bindings: Bindings) -> Mask:
         truth = self._for_each_input(expression, bindings, lambda binding: holds(expression, binding))
         return truth.astype(np.bool_)
 
-    def _same(self, call: Call, bindings: Bindings) -> Mask:
+    def _same(self, call: Call, left: Ints, right: Ints, bindings: Bindings) -> Mask:
         """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
-        left, right = (self._column(a, bindings) for a in call.args)
         result: Mask = left == right if call.function == "=" else left != right
-        by_value = self._are_literals(left) & self._are_literals(right)
+        by_value = self.kinds.are_literals(left) & self.kinds.are_literals(right)
         if by_value.any():
-            rest = bindings.take(by_value)
-            result[by_value] = self._holds_generally(call, rest)
+            result[by_value] = self._holds_generally(call, bindings.take(by_value))
         return result
 
     def _column(self, arg: Expression, bindings: Bindings) -> Ints:
         if isinstance(arg, Variable):
             return bindings.columns[arg]
         return np.full(bindings.length, self.encode(arg), dtype=np.int64)  # type: ignore[arg-type]
-
-    def _are_literals(self, column: Ints) -> Mask:
-        inverse, first = group([column], len(column))
-        found = [is_literal(t) for ids in _slices(column[first]) for t in self.dictionary.decode_many(ids)]
-        return np.array(found, dtype=np.bool_)[inverse]
 
     def _for_each_input(
         self, expression: Expression, bindings: Bindings, function: Callable[[Mapping[Variable, Term]], int]

@@ -27,7 +27,7 @@ from tidelog.kernel.bindings import Bindings, Columns
 from tidelog.kernel.budget import Budget, give_back
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Rule, Variable
+from tidelog.rules.syntax import Atom, Negation, Rule, Variable
 from tidelog.settings import Settings
 
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class LocalEngine:
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
-        rules = self._families.united(rules)
+        rules = self._families.united(_possible(rules))
         self._static.new_batch([r.rule for r in rules])
         for derivations, part in self._each(self._derive_one, [self._task(r) for r in rules]):
             work.derivations += derivations
@@ -119,7 +119,7 @@ class LocalEngine:
         return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
 
     def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalTally:
-        rules = self._families.united(rules)
+        rules = self._families.united(_possible(rules))
         self._static.new_batch([r.rule for r in rules])
         parts = list(self._each(self._tally_one, [self._task(r) for r in rules]))
         work.derivations += sum(derivations for derivations, _ in parts)
@@ -144,7 +144,7 @@ class LocalEngine:
     ) -> tuple[LocalFacts, LocalFacts]:
         bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
         search = Supports(self.solver, bodies, unfinished, start, stop)
-        for extended in self._families.united(rules):
+        for extended in self._families.united(_possible(rules)):
             search.add(extended, work)
         return bodies.facts(), unfinished.facts()
 
@@ -159,7 +159,7 @@ class LocalEngine:
         """The distinct values of the variables over all matches, as columns of ids."""
         parts: list[Bindings] = []
         together = 0  # rows of the first part, which is what the others are folded into when they have grown as large
-        for block in self._matches(rule, variables):
+        for block in self._matches(rule, variables) if _possible([rule]) else ():
             self.budget.claim(16 * len(variables) * block.length, "the answer to a query")
             parts.append(_distinct([block], variables))
             length = sum(part.length for part in parts)
@@ -193,6 +193,16 @@ class _Counted:
         for block in self.blocks:
             self.matches += block.matches()
             yield block
+
+
+def _possible(rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
+    """Those that have no atom without any match: of a large rule set, data use few rules."""
+    return [r for r in rules if all(s.may_match(b) for b, s in _positive(r))]
+
+
+def _positive(extended: Extended[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
+    read = (b for b in extended.rule.body if isinstance(b, Atom | Negation))
+    return ((b, s) for b, s in zip(read, extended.sources, strict=True) if isinstance(b, Atom))
 
 
 def _distinct(parts: Sequence[Bindings], variables: Sequence[Variable]) -> Bindings:

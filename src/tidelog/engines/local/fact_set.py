@@ -18,6 +18,7 @@ from tidelog.rules.syntax import Atom, Variable
 # (predicate, id of the triple's predicate, or -1 for any relation but `triple`)
 Relation = tuple[str, int]
 WHOLE = -1
+_BLOCK = 16_384
 
 
 class LocalFacts:
@@ -36,9 +37,12 @@ class LocalFacts:
 
     def __iter__(self) -> Iterator[Fact]:
         for relation, table in self.tables.items():
-            columns = [self.dictionary.decode_many(c) for c in self._columns(relation, table)]
-            rows = zip(*columns, strict=True) if columns else [()] * len(table)
-            yield from (Fact(relation[0], row) for row in rows)
+            columns = self._columns(relation, table)
+            if not columns:
+                yield from [Fact(relation[0], ())] * len(table)
+            for start in range(0, len(table), _BLOCK) if columns else ():  # whoever wants a few decodes a few
+                block = [self.dictionary.decode_many(c[start : start + _BLOCK]) for c in columns]
+                yield from (Fact(relation[0], row) for row in zip(*block, strict=True))
 
     @staticmethod
     def _columns(relation: Relation, table: Table) -> list[Ints]:
@@ -96,6 +100,11 @@ class LocalFacts:
     def triple_tables(self) -> dict[int, Table]:
         """The tables of `triple`, by the id of their predicate."""
         return {split: table for (predicate, split), table in self.tables.items() if predicate == TRIPLE}
+
+    @cached_property
+    def triples(self) -> int:
+        """How many triples there are."""
+        return sum(map(len, self.triple_tables.values()))
 
     def may_match(self, atom: Atom) -> bool:
         if atom.predicate != TRIPLE:

@@ -6,11 +6,11 @@ bound (by a schema atom, usually), else all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from tidelog.engines.local.fact_set import WHOLE, LocalFacts
-from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.join import Probe, probe
 from tidelog.kernel.rows import Ints
 from tidelog.kernel.table import Table
@@ -64,7 +64,16 @@ class Pattern:
 
     def count(self, bindings: Bindings) -> int:
         """How many rows matching it for these bindings will look at."""
+        if bindings is UNIT and self.is_spread(()) and self.args[0] != self.args[2] and not self._has_constant():
+            return self.source.triples
         return sum(found.total for found in self.probes(bindings))
+
+    def is_spread(self, bound: Collection[object]) -> bool:
+        """Whether it is a triple that may have any predicate, given these variables."""
+        return self.predicate == TRIPLE and isinstance(self.args[1], Variable) and self.args[1] not in bound
+
+    def _has_constant(self) -> bool:
+        return any(isinstance(a, int) for a in self.args)
 
 
 Step = Pattern | Condition | Assignment

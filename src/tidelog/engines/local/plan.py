@@ -43,8 +43,15 @@ def next_step(bindings: Bindings, steps: Sequence[Step]) -> Step:
         return patterns[0]
     if bindings is UNIT:
         return _first(patterns)
-    sample = sample_of(bindings)
-    return min(_connected(patterns, bound) or patterns, key=lambda p: p.count(sample))
+    return _cheapest(_connected(patterns, bound) or patterns, sample_of(bindings))
+
+
+def _cheapest(patterns: Sequence[Pattern], sample: Bindings) -> Pattern:
+    """The atom with fewest matches; those that look into every table of triples are asked only if no other will do."""
+    counts = {id(p): p.count(sample) for p in patterns if not p.is_spread(sample.columns.keys())}
+    if not counts or min(counts.values()) > _TINY * sample.length:
+        counts |= {id(p): p.count(sample) for p in patterns if id(p) not in counts}
+    return min((p for p in patterns if id(p) in counts), key=lambda p: counts[id(p)])
 
 
 def _is_ready(step: Step, steps: Sequence[Step], bound: Collection[object]) -> bool:

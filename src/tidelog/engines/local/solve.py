@@ -33,7 +33,8 @@ class Solver:
     def __init__(self, computer: Computer, budget: Budget) -> None:
         self.computer = computer
         self.budget = budget
-        self.windowed: dict[str, tuple[str, tuple[Argument, ...]]] = {}  # which atom `supports` cuts, by rule
+        # By rule, the atoms that `supports` goes on with, and whether it passes them.
+        self.windowed: dict[str, dict[tuple[str, tuple[Argument, ...]], bool]] = {}
 
     def steps(self, body: Sequence[Literal], sources: Sequence[LocalFacts]) -> list[Step]:
         """The body with constants as ids, each atom with its source."""

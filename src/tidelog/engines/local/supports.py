@@ -1,15 +1,22 @@
 """The verb `supports`: some matches of each guard fact, a window of candidates at a time.
 
 The guard is matched first, then atoms that its variables bind completely, then one atom in the window: candidate number
-n of a binding is the n-th row of that atom's range, so a window is a cut in positions, not a search. Which atom that
-is may depend on the rule and on its sources, but not on the guard facts at hand, or windows would not fit together;
-it is decided once and remembered.
+n of a binding is the n-th row of that atom's range, so a window is a cut in positions, not a search. Atoms with few
+matches that leave others open are passed first, all of their matches at once:
+
+    [?y, rdf:type, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y] .
+
+has few properties ?p for a class, and a window on the many triples of each. Which atoms these are may depend on the
+rule and on its sources, but not on the guard facts at hand, or windows would not fit together; it is decided once and
+remembered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
@@ -20,13 +27,15 @@ from tidelog.engines.local.pattern import Pattern, Step, needs
 from tidelog.engines.local.plan import positive, sample_of
 from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.join import Probe
+from tidelog.kernel.rows import Ints
 from tidelog.rules.syntax import Rule, Variable
 
 if TYPE_CHECKING:
     from tidelog.engines.local.solve import Solver
 
-
 Variables = frozenset[Variable]
+
+_PASSED = 16  # matches for each binding up to which an atom is passed
 
 
 class Supports:
@@ -53,50 +62,77 @@ class Supports:
                 self.gathered.add_heads(bodies, matched)
 
     def _candidates(
-        self,
-        rule: Rule,
-        bindings: Bindings,
-        steps: list[Step],
-        needed: frozenset[Variable],
-        wanted: frozenset[Variable],
+        self, rule: Rule, bindings: Bindings, steps: list[Step], needed: Variables, wanted: Variables
     ) -> Iterator[Bindings]:
         """Matches whose candidate is in the window."""
-        windowed = self._windowed(rule, bindings, steps)
+        bindings, steps = self._checked(bindings, steps)
+        windowed = self._windowed(rule, bindings, steps) if bindings.length else None
         if windowed is None:
-            if self.start == 0:
+            if self.start == 0 and bindings.length:
                 yield from self.solver.solve_from(bindings, steps, wanted)
             return
+        rest = [s for s in steps if s is not windowed]
+        if self._is_passed(rule, windowed):
+            for block in _extended(iter((bindings,)), windowed, needed, self.solver):
+                yield from self._candidates(rule, block, rest, needed, wanted)
+            return
+        for cut in self._cuts(rule, windowed, bindings):
+            for block in cut.carry_out(needed, self.solver.budget):
+                yield from self.solver.solve_from(block, rest, wanted)
+
+    def _checked(self, bindings: Bindings, steps: list[Step]) -> tuple[Bindings, list[Step]]:
+        """Without the atoms that are bound completely, and without the bindings for which one has no match."""
         for step in [s for s in positive(steps) if s.variables() <= bindings.columns.keys()]:
             bindings = bindings.take(self.solver.has_match(step, bindings))
             steps = [s for s in steps if s is not step]
-        found = list(windowed.probes(bindings)) if bindings.length else []
-        if len(found) > 1 or any(f.bindings is not bindings for f in found):
-            raise AssertionError("an atom that reads several tables has no window")
-        for cut in found:
-            self._note_unfinished(rule, cut)
-            for block in cut.window(self.start, self.stop).carry_out(needed, self.solver.budget):
-                yield from self.solver.solve_from(block, [s for s in steps if s is not windowed], wanted)
+        return bindings, steps
 
     def _windowed(self, rule: Rule, bindings: Bindings, steps: Sequence[Step]) -> Pattern | None:
-        """The atom to cut: of those the guard does not bind completely, the one with fewest matches for it."""
+        """The atom to go on with: the one with fewest matches, of those that the bindings reach."""
         bound = bindings.columns.keys()
-        open_ = [p for p in positive(steps) if not p.variables() <= bound and p.table() is not None]
+        open_ = positive(steps)
         free = [p for p in open_ if p.variables() & bound] or open_
-        if len(free) <= 1:
-            return free[0] if free else None
-        chosen = self.solver.windowed.get(rule.key)
+        if not free:
+            return None
+        known = self.solver.windowed.setdefault(rule.key, {})
+        chosen = next((p for atom in known for p in free if (p.predicate, p.args) == atom), None)
         if chosen is None:
             sample = sample_of(bindings)
-            best = min(free, key=lambda p: p.count(sample))
-            chosen = self.solver.windowed[rule.key] = best.predicate, best.args
-        return next((p for p in free if (p.predicate, p.args) == chosen), None)
+            counts = {id(p): p.count(sample) for p in free}
+            chosen = min(free, key=lambda p: counts[id(p)])
+            few = counts[id(chosen)] <= _PASSED * sample.length
+            known[chosen.predicate, chosen.args] = few and _leaves_open(chosen, open_, bound)
+        return chosen
 
-    def _note_unfinished(self, rule: Rule, cut: Probe) -> None:
+    def _is_passed(self, rule: Rule, step: Pattern) -> bool:
+        return self.solver.windowed[rule.key][step.predicate, step.args]
+
+    def _cuts(self, rule: Rule, windowed: Pattern, bindings: Bindings) -> Iterator[Probe]:
+        """The part in the window of each table that the atom reads; if any predicate will do, tables in their order."""
+        spread = windowed.is_spread(bindings.columns.keys())
+        before = np.zeros(bindings.length, dtype=np.int64)
+        for found in windowed.probes(bindings):
+            if not spread:
+                before = np.zeros(found.bindings.length, dtype=np.int64)
+            yield found.window(self.start - before, None if self.stop is None else self.stop - before)
+            before = before + found.counts()
+            if not spread:
+                self._note_unfinished(rule, found.bindings, before)
+        if spread:
+            self._note_unfinished(rule, bindings, before)
+
+    def _note_unfinished(self, rule: Rule, bindings: Bindings, candidates: Ints) -> None:
         if self.stop is None:
             return
-        more = cut.counts() > self.stop
+        more = candidates > self.stop
         if more.any():
-            self.unfinished.add_heads(rule.atoms[:1], cut.bindings.take(more))
+            self.unfinished.add_heads(rule.atoms[:1], bindings.take(more))
+
+
+def _leaves_open(step: Pattern, steps: Sequence[Pattern], bound: Collection[object]) -> bool:
+    """Whether some other atom is still not bound completely after this one."""
+    inside = step.variables()
+    return any(v not in bound and v not in inside for p in steps for v in p.variables())
 
 
 def _extended(blocks: Iterator[Bindings], step: Pattern, needed: Variables, solver: Solver) -> Iterator[Bindings]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from functools import lru_cache
+from itertools import count, islice
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import Extended
@@ -30,6 +31,8 @@ from tidelog.rules.syntax import (
 )
 
 Binding = dict[Variable, Term]
+
+_NOWHERE = ReferenceFacts()  # what comparisons and assignments read
 
 
 class ReferenceEngine:
@@ -68,16 +71,28 @@ class ReferenceEngine:
 
 def matches(extended: Extended[ReferenceFacts]) -> list[Binding]:
     """Every substitution that satisfies the body, each once: it fixes the fact that each atom matches."""
-    waiting = _with_sources(extended)
-    binders = _binders(extended.rule)
-    bound: set[Variable] = set()
     bindings: list[Binding] = [{}]
+    for literal, number in _ordered(extended.rule):
+        source = _NOWHERE if number is None else extended.sources[number]
+        bindings = [longer for binding in bindings for longer in _extensions(literal, source, binding)]
+        if not bindings:
+            break
+    return bindings
+
+
+@lru_cache(maxsize=10_000)
+def _ordered(rule: Rule) -> list[tuple[Literal, int | None]]:
+    """The body literals in the order in which they are looked at, each with the number of its source, if it has one."""
+    numbers = count()
+    waiting = [(b, next(numbers) if isinstance(b, Atom | Negation) else None) for b in rule.body]
+    binders = {variable for literal in rule.body for variable in _binds(literal)}
+    bound: set[Variable] = set()
+    order: list[tuple[Literal, int | None]] = []
     while waiting:
         position = next(i for i, (literal, _) in enumerate(waiting) if _needs(literal, binders) <= bound)
-        literal, source = waiting.pop(position)
-        bindings = [longer for binding in bindings for longer in _extensions(literal, source, binding)]
-        bound |= _binds(literal)
-    return bindings
+        order.append(waiting.pop(position))
+        bound |= _binds(order[-1][0])
+    return order
 
 
 def conclusions(rule: Rule, found: Sequence[Binding]) -> Iterator[Fact]:
@@ -105,25 +120,17 @@ def ground(head: Atom, binding: Binding) -> tuple[Term, ...]:
     return tuple(binding[a] if isinstance(a, Variable) else a for a in head.args if not isinstance(a, Aggregate))
 
 
-def _with_sources(extended: Extended[ReferenceFacts]) -> list[tuple[Literal, ReferenceFacts]]:
-    sources = iter(extended.sources)
-    nowhere = ReferenceFacts()
-    return [(b, next(sources) if isinstance(b, Atom | Negation) else nowhere) for b in extended.rule.body]
-
-
 def _binds(literal: Literal) -> set[Variable]:
     if isinstance(literal, Assignment):
         return {literal.variable}
     return set(literal.variables()) if isinstance(literal, Atom) else set()
 
 
-def _binders(rule: Rule) -> set[Variable]:
-    """The variables that some atom or assignment binds; others in a negated atom mean "there is none"."""
-    return {variable for literal in rule.body for variable in _binds(literal)}
-
-
 def _needs(literal: Literal, binders: set[Variable]) -> set[Variable]:
-    """The variables that must be bound before this literal is looked at."""
+    """The variables that must be bound before this literal is looked at.
+
+    A variable of a negated atom that no atom or assignment binds (see `binders`) means "there is none".
+    """
     if isinstance(literal, Atom):
         return set()
     if isinstance(literal, Negation):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Atom
@@ -14,9 +15,13 @@ class ReferenceFacts:
 
     def __init__(self, facts: Iterable[Fact] = ()) -> None:
         self._facts = frozenset(facts)
-        self._by_predicate: dict[str, list[Fact]] = {}
+
+    @cached_property
+    def _by_predicate(self) -> dict[str, list[Fact]]:
+        found: dict[str, list[Fact]] = {}
         for fact in self._facts:
-            self._by_predicate.setdefault(fact.predicate, []).append(fact)
+            found.setdefault(fact.predicate, []).append(fact)
+        return found
 
     def of(self, predicate: str) -> list[Fact]:
         return self._by_predicate.get(predicate, [])
@@ -50,6 +55,9 @@ class ReferenceFacts:
 
     def predicates(self) -> dict[str, int]:
         return dict(Counter(fact.predicate for fact in self._facts))
+
+    def arities(self) -> dict[str, int]:
+        return {predicate: len(facts[0].args) for predicate, facts in self._by_predicate.items()}
 
     def only(self, predicate: str) -> ReferenceFacts:
         return ReferenceFacts(self.of(predicate))

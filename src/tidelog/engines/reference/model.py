@@ -9,14 +9,19 @@ from tidelog.algebra.extended import over
 from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.model.facts import Fact
-from tidelog.rules.strata import stratify
+from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
 
 
 def least_model(rules: Sequence[Rule], facts: Iterable[Fact]) -> frozenset[Fact]:
     """Every fact that follows, the given ones included."""
+    return model_of(stratify(rules), facts)
+
+
+def model_of(strata: Iterable[Stratum], facts: Iterable[Fact]) -> frozenset[Fact]:
+    """The least model of rules that are in order already."""
     model = ReferenceFacts(facts)
-    for stratum in stratify(rules):
+    for stratum in strata:
         model = _saturate(stratum.rules, model)
     return frozenset(model)
 

@@ -1,0 +1,31 @@
+"""`tidelog compact`: everything into one set of files; and, if asked, forget the past."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+
+from tidelog.cli.knowledge import add_knowledge_base, natural, open_to_change
+from tidelog.cli.output import file_size, print_json, working
+
+
+def configure(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument(
+        "--keep", type=natural, metavar="N", help="forget all versions but the newest N and the present one"
+    )
+
+
+def run(options: Namespace) -> int:
+    with open_to_change(options) as kb:
+        before = kb.status().bytes
+        with working("compacting"):
+            kb.compact(keep=sys.maxsize if options.keep is None else options.keep)
+        after = kb.status()
+    if options.json:
+        print_json({"version": after.version, "oldest": after.oldest, "bytes_before": before, "bytes": after.bytes})
+    else:
+        print(
+            f"{file_size(before)} became {file_size(after.bytes)}; versions {after.oldest} to {after.version} are kept"
+        )
+    return 0

@@ -1,0 +1,248 @@
+"""Notation3 to rules and facts over `triple`.
+
+    { ?x :parent ?y . ?y :parent ?z } => { ?x :grandparent ?z } .
+    [?x, :grandparent, ?z] :- [?x, :parent, ?y], [?y, :parent, ?z] .
+
+Blank nodes, lists and paths of a premise are variables, built-in predicates are conditions and assignments, and
+`{ … } => false` is a constraint. Statements outside of rules are facts. What Datalog cannot say is refused: a blank
+node or a list in a conclusion (it would be a new thing for every match), and formulae inside formulae.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+from tidelog.languages.n3_builtins import BUILT_INS, built_in_name, shown
+from tidelog.languages.n3_grammar import IMPLIES, NIL, Blank, Formula, Grammar, Node, Sequence, Triple
+from tidelog.languages.n3_tokens import statement
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import FALSE, TRUE, Term
+from tidelog.model.vocabulary import RDF, TRIPLE
+from tidelog.rules.normalise import RawAtom, RawLiteral, fresh_variables, normalise
+from tidelog.rules.scope import Scope
+from tidelog.rules.syntax import Call, Condition, Expression, Program, Rule, Variable
+from tidelog.rules.tokens import NAME, Source
+
+_FIRST, _REST = terms.iri(f"{RDF}first"), terms.iri(f"{RDF}rest")
+_SCOPE_SAMPLE = 1 << 16
+_MAX_LITERALS = 1_000
+_PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that our language can have too
+_PLACES = ("subject", "predicate", "object")
+
+
+def parse_n3(text: str, file: str = "<text>") -> Program:
+    """Read a Notation3 document."""
+    return _Reader(text, file).read()
+
+
+class _Reader:
+    def __init__(self, text: str, file: str) -> None:
+        self.source = Source(text, file)
+        self.scope = Scope()
+        self.program = Program()
+        self.data = _Data(self.source)
+
+    def read(self) -> Program:
+        position, end = 0, len(self.source.text)
+        while position < end:
+            tokens = statement(self.source, position)
+            if tokens[0].kind == "end":
+                break
+            for triple in Grammar(self.source, tokens, self.scope).read():
+                self._translate(triple)
+            position = tokens[-1].end
+        self.program.facts = self.data.facts
+        self.program.prefixes = {p: iri for p, iri in self.scope.declared.items() if _PRINTABLE.fullmatch(p)}
+        return self.program
+
+    def _translate(self, triple: Triple) -> None:
+        if triple.predicate != IMPLIES:
+            self.data.add(triple)
+            return
+        premise = self._triples(triple, triple.subject, TRUE)
+        conclusion = self._triples(triple, triple.object, FALSE)
+        if premise:
+            self._add_rule(triple, _Premise(self.source), premise, conclusion)
+        elif triple.object == FALSE:
+            raise self.source.error("this rule refuses everything: its premise is empty", triple.start)
+        else:
+            self.data.facts += (self._certain(head, t) for head, t in self._heads(conclusion))
+
+    def _triples(self, rule: Triple, side: Node, empty: Term) -> tuple[Triple, ...]:
+        """The triples of one side of a rule; `empty` is the word for a side without any."""
+        if side == empty:
+            return ()
+        if isinstance(side, Formula):
+            return side.triples
+        start = rule.start if isinstance(side, str | Variable) else side.start
+        name = "premise" if empty == TRUE else "conclusion"
+        raise self.source.error(f"expected a formula {{ … }} or {terms.plain(empty)} as the {name} of a rule", start)
+
+    def _add_rule(
+        self, rule: Triple, body: _Premise, premise: tuple[Triple, ...], conclusion: tuple[Triple, ...]
+    ) -> None:
+        literals = [literal for triple in premise for literal in body.literals(triple)]
+        heads = [head for head, _ in self._heads(conclusion)]
+        if len(literals) + len(heads) > _MAX_LITERALS:
+            raise self.source.error(f"a rule of more than {_MAX_LITERALS:,} triples; split it", rule.start)
+        if not heads and rule.object != FALSE:
+            raise self.source.error("this rule concludes nothing; write `=> false` for a constraint", rule.start)
+        new_heads, new_body = normalise(heads, literals, body.fresh)
+        self.program.rules.append(Rule(new_heads, new_body, location=self.source.location(_start(rule))))
+
+    def _heads(self, conclusion: tuple[Triple, ...]) -> Iterator[tuple[RawAtom, Triple]]:
+        for triple in conclusion:
+            _refuse_built_in(self.source, triple, "concluded")
+            nodes = (triple.subject, triple.predicate, triple.object)
+            args = tuple(self._concluded(node, place, triple) for node, place in zip(nodes, _PLACES, strict=True))
+            yield RawAtom(TRIPLE, args), triple
+
+    def _concluded(self, node: Node, place: str, triple: Triple) -> Expression:
+        if isinstance(node, Variable):
+            return node
+        if isinstance(node, str):
+            return _checked_place(self.source, node, place, triple)
+        if isinstance(node, Formula):
+            raise _formula_error(self.source, node)
+        kind = "blank node" if isinstance(node, Blank) else "list"
+        raise self.source.error(
+            f"a {kind} in a conclusion would be a new thing for every match; use a variable of the premise or an IRI",
+            node.start,
+        )
+
+    def _certain(self, head: RawAtom, triple: Triple) -> Fact:
+        """What a rule without premise concludes."""
+        if any(isinstance(arg, Variable) for arg in head.args):
+            raise self.source.error("a variable in the conclusion of a rule without premise", triple.start)
+        return Fact(TRIPLE, tuple(Term(str(arg)) for arg in head.args))
+
+
+class _Premise:
+    """The body of one rule. Its blank nodes, and the places of its lists, are invented variables."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
+        self.blanks: dict[str, Variable] = {}
+
+    def literals(self, triple: Triple) -> list[RawLiteral]:
+        """A triple is an atom or a built-in, after the atoms of the lists that it holds."""
+        if triple.predicate == IMPLIES:
+            raise self.source.error("a rule cannot stand inside a formula", triple.start)
+        found: list[RawLiteral] = []
+        name = built_in_name(triple.predicate)
+        if name is None:
+            nodes = (triple.subject, triple.predicate, triple.object)
+            atom = RawAtom(TRIPLE, tuple(self._place(node, found) for node in nodes))
+            return [*found, atom]
+        condition = self._built_in(name, triple, found)
+        return [*found, condition]
+
+    def _place(self, node: Node, found: list[RawLiteral]) -> Expression:
+        if isinstance(node, str | Variable):
+            return node
+        if isinstance(node, Blank):
+            if node.label not in self.blanks:
+                self.blanks[node.label] = next(self.fresh)
+            return self.blanks[node.label]
+        if isinstance(node, Formula):
+            raise _formula_error(self.source, node)
+        return self._list(node, found)
+
+    def _list(self, node: Sequence, found: list[RawLiteral]) -> Variable:
+        """A list is found by its first item and its rest, which is a list again."""
+        places = [next(self.fresh) for _ in node.items]
+        rests: list[Expression] = [*places[1:], NIL]
+        for item, place, rest in zip(node.items, places, rests, strict=True):
+            found.append(RawAtom(TRIPLE, (place, _FIRST, self._place(item, found))))
+            found.append(RawAtom(TRIPLE, (place, _REST, rest)))
+        return places[0]
+
+    def _built_in(self, name: str, triple: Triple, found: list[RawLiteral]) -> Condition:
+        built_in = BUILT_INS.get(name)
+        if built_in is None:
+            raise self.source.error(f"the built-in {shown(name)} is not supported", triple.start)
+        given = triple.subject.items if isinstance(triple.subject, Sequence) and built_in.gives else (triple.subject,)
+        args = [self._place(node, found) for node in given]
+        result = self._place(triple.object, found)
+        if not built_in.gives:
+            return Condition(built_in.compute(*args, result))
+        self._check_count(name, len(args), triple)
+        return Condition(Call("=", (result, built_in.compute(*args))))
+
+    def _check_count(self, name: str, count: int, triple: Triple) -> None:
+        least, most = BUILT_INS[name].least, BUILT_INS[name].most
+        if count < least or (most is not None and count > most):
+            wanted = str(least) if least == most else f"at least {least}"
+            raise self.source.error(
+                f"{shown(name)} takes {wanted} argument{'s' * (wanted != '1')}, not {count}", triple.start
+            )
+
+
+class _Data:
+    """The facts of a document. Its blank nodes are told apart from those of other documents."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.facts: list[Fact] = []
+        self.numbers: dict[object, int] = {}
+        sample = f"{Path(source.file).name}\0{source.text[:_SCOPE_SAMPLE]}"
+        self.label = f"_:n{blake2b(sample.encode(), digest_size=5).hexdigest()}"
+
+    def add(self, triple: Triple) -> None:
+        _refuse_built_in(self.source, triple, "stated")
+        nodes = (triple.subject, triple.predicate, triple.object)
+        args = tuple(self._term(node, place, triple) for node, place in zip(nodes, _PLACES, strict=True))
+        self.facts.append(Fact(TRIPLE, args))
+
+    def _term(self, node: Node, place: str, triple: Triple) -> Term:
+        if isinstance(node, str):
+            return _checked_place(self.source, node, place, triple)
+        if isinstance(node, Variable):
+            raise self.source.error(f"the variable {node} stands outside of a rule", triple.start)
+        if isinstance(node, Formula):
+            raise _formula_error(self.source, node)
+        if isinstance(node, Sequence):
+            return self._list(node, triple)
+        return _checked_place(self.source, self._blank(node.label), place, triple)
+
+    def _blank(self, key: object) -> Term:
+        return Term(f"{self.label}_{self.numbers.setdefault(key, len(self.numbers))}")
+
+    def _list(self, node: Sequence, triple: Triple) -> Term:
+        places = [self._blank((node.start, number)) for number in range(len(node.items))]
+        for item, place, rest in zip(node.items, places, [*places[1:], NIL], strict=True):
+            self.facts.append(Fact(TRIPLE, (place, _FIRST, self._term(item, "object", triple))))
+            self.facts.append(Fact(TRIPLE, (place, _REST, rest)))
+        return places[0]
+
+
+def _checked_place(source: Source, term: Term, place: str, triple: Triple) -> Term:
+    """The term, if RDF allows it in that place."""
+    if terms.is_literal(term) and place != "object":
+        raise source.error(f"a literal cannot be the {place} of a triple", triple.start)
+    if terms.is_blank(term) and place == "predicate":
+        raise source.error("a blank node cannot be the predicate of a triple", triple.start)
+    return term
+
+
+def _refuse_built_in(source: Source, triple: Triple, verb: str) -> None:
+    """Built-ins compute, and are used in premises only."""
+    if triple.predicate == IMPLIES:
+        raise source.error("a rule cannot stand inside a formula", triple.start)
+    if name := built_in_name(triple.predicate):
+        raise source.error(f"{shown(name)} is a built-in and cannot be {verb}; use it in a premise", triple.start)
+
+
+def _formula_error(source: Source, node: Formula) -> Exception:
+    return source.error("a formula may only be the premise or the conclusion of a rule", node.start)
+
+
+def _start(rule: Triple) -> int:
+    """Where a rule begins, for messages about it."""
+    places = [node.start for node in (rule.subject, rule.object) if isinstance(node, Formula)]
+    return min([rule.start, *places])

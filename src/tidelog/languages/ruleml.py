@@ -1,0 +1,255 @@
+"""RuleML Datalog (XML) to rules and facts.
+
+    <Implies>                                                    own(?person, ?object) :- buy(?person, ?object) .
+      <if><Atom><Rel>buy</Rel><Var>person</Var><Var>object</Var></Atom></if>
+      <then><Atom><Rel>own</Rel><Var>person</Var><Var>object</Var></Atom></then>
+    </Implies>
+
+Read are the names of version 1 (`if`, `then`), of 0.9 (`body`, `head`) and of 0.8 (`imp`, `_body`, `_head`). Of what
+goes beyond Datalog only `Naf` (our negation) and `Equal` (a comparison) are; the rest is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from tidelog.languages.ruleml_elements import Element, Elements
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import XSD
+from tidelog.rules.normalise import RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
+from tidelog.rules.syntax import Call, Condition, Program, Rule, Variable
+
+# Names of older versions.
+_MODERN = {
+    "imp": "Implies",
+    "_head": "then",
+    "head": "then",
+    "_body": "if",
+    "body": "if",
+    "and": "And",
+    "atom": "Atom",
+    "_opr": "op",
+    "rel": "Rel",
+    "var": "Var",
+    "ind": "Ind",
+    "naf": "Naf",
+    "_rlab": "oid",
+    "_rbaselab": "oid",
+    "label": "oid",
+}
+_CLAUSES = frozenset({"Implies", "imp", "Atom", "atom", "fact", "Forall", "oid", "label", "_rbaselab"})
+_ROLES = ("formula", "arg", "left", "right", "weak", "And")
+_IRI_ATTRIBUTES = ("iri", "uri", "href")
+_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+_BUILT_INS = "http://www.w3.org/2003/11/swrlb#"
+_MAX_LITERALS = 1_000
+
+
+def parse_ruleml(text: str, file: str = "<text>") -> Program:
+    """Read a RuleML document."""
+    return _Reader(text, file).read()
+
+
+class _Reader:
+    def __init__(self, text: str, file: str) -> None:
+        self.elements = Elements(text, file, _CLAUSES, self._clause)
+        self.program = Program()
+
+    def read(self) -> Program:
+        self.elements.read()
+        return self.program
+
+    def _clause(self, element: Element) -> None:
+        match _name(element):
+            case "Implies":
+                self._implication(element)
+            case "Atom":
+                self._facts([element], element)
+            case "fact":
+                self._facts(_members(_only(element, "then", self.elements).children), element)
+            case "Forall":  # every variable of a rule is bound by one, written or not
+                for inner in _members(c for c in element.children if _name(c) not in ("Var", "declare")):
+                    self._clause(inner)
+            case "oid":  # what a rulebase is called
+                pass
+            case _:
+                raise self.elements.error(f"<{element.name}> is not supported here", element)
+
+    def _facts(self, atoms: Iterable[Element], clause: Element) -> None:
+        for atom in atoms:
+            found = _Clause(self.elements).head(atom)
+            args = tuple(arg for arg in found.args if isinstance(arg, str))
+            if len(args) < len(found.args):
+                raise self.elements.error(
+                    "a fact cannot hold a variable; a rule is an <Implies> with a premise", clause
+                )
+            self.program.facts.append(Fact(found.predicate, args))
+
+    def _implication(self, element: Element) -> None:
+        premise, conclusion = self._sides(element)
+        if len(premise) + len(conclusion) > _MAX_LITERALS:
+            raise self.elements.error(f"a rule of more than {_MAX_LITERALS:,} atoms; split it", element)
+        if not conclusion:
+            raise self.elements.error("this rule concludes nothing", element)
+        if not premise:
+            self._facts(conclusion, element)
+            return
+        clause = _Clause(self.elements)
+        body = [clause.literal(e) for e in premise]
+        new_heads, new_body = normalise([clause.head(e) for e in conclusion], body, clause.fresh)
+        location = self.elements.location(element)
+        self.program.rules.append(Rule(new_heads, new_body, name=_label(element), location=location))
+
+    def _sides(self, element: Element) -> tuple[list[Element], list[Element]]:
+        """The formulae of premise and conclusion: by their roles, or the premise first."""
+        parts = _without_label(element)
+        names = {_name(part) for part in parts}
+        if len(parts) == 2 and not {"if", "then"} & names:
+            return _members(parts[:1]), _members(parts[1:])
+        premise, conclusion = (_only(element, role, self.elements) for role in ("if", "then"))
+        if len(parts) > 2:
+            extra = next(p for p in parts if p is not premise and p is not conclusion)
+            raise self.elements.error(
+                f"<{extra.name}> is not supported in a rule beside its premise and conclusion", extra
+            )
+        return _members(premise.children), _members(conclusion.children)
+
+
+class _Clause:
+    """The formulae of one clause, which share their variables."""
+
+    def __init__(self, elements: Elements) -> None:
+        self.elements = elements
+        self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
+        self.variables: dict[str, Variable] = {}
+
+    def literal(self, element: Element) -> RawLiteral:
+        match _name(element):
+            case "Naf":
+                return self._negation(element)
+            case "Equal":
+                return self._equation(element)
+        return self.atom(element, "premise")
+
+    def head(self, element: Element) -> RawAtom:
+        return self.atom(element, "conclusion")
+
+    def _negation(self, element: Element) -> RawNegation:
+        inner = _members(element.children)
+        if len(inner) != 1:
+            raise self.elements.error(f"<{element.name}> negates one <Atom>, not {len(inner)}", element)
+        return RawNegation(self.atom(inner[0], "premise"))
+
+    def _equation(self, element: Element) -> Condition:
+        sides = tuple(self._term(e) for e in _members(element.children))
+        if len(sides) != 2:
+            raise self.elements.error(f"<Equal> compares two terms, not {len(sides)}", element)
+        return Condition(Call("=", sides))
+
+    def atom(self, element: Element, side: str) -> RawAtom:
+        if _name(element) != "Atom":
+            raise self.elements.error(
+                f"<{element.name}> is not supported in a {side}; Datalog has <Atom> and <And>", element
+            )
+        parts = [p for c in _without_label(element) for p in (c.children if _name(c) == "op" else [c])]
+        relations = [p for p in parts if _name(p) == "Rel"]
+        if len(relations) != 1:
+            raise self.elements.error(f"an atom has one <Rel>, not {len(relations)}", element)
+        predicate = self._predicate(relations[0])
+        arguments = _members(p for p in parts if p is not relations[0])
+        return RawAtom(predicate, tuple(self._term(a) for a in arguments))
+
+    def _predicate(self, element: Element) -> str:
+        predicate = self._iri(element) or self._text(element)
+        if predicate.startswith(_BUILT_INS):
+            name = predicate.removeprefix(_BUILT_INS)
+            raise self.elements.error(f"the built-in `swrlb:{name}` is not supported in RuleML", element)
+        if _NOT_IN_IRI.search(predicate):
+            raise self.elements.error(
+                f"a relation cannot be called {predicate[:40]!r}: use letters, digits and _", element
+            )
+        return predicate
+
+    def _term(self, element: Element) -> Variable | Term:
+        match _name(element):
+            case "Var":
+                return self._variable(element)
+            case "Ind":
+                found = self._iri(element)
+                return terms.bare(self._text(element)) if found is None else terms.iri(found)
+            case "Data":
+                return self._data(element)
+        message = f"<{element.name}> is not supported as an argument; Datalog has <Var>, <Ind> and <Data>"
+        raise self.elements.error(message, element)
+
+    def _variable(self, element: Element) -> Variable:
+        """A variable without name is another one each time. Characters that ours cannot have become `_`."""
+        text = element.text.strip()
+        if not text:
+            return next(self.fresh)
+        if text not in self.variables:
+            name = re.sub(r"\W", "_", text)
+            name = name if name[0].isalpha() else f"v{name}"
+            while Variable(name) in self.variables.values():
+                name += "_"
+            self.variables[text] = Variable(name)
+        return self.variables[text]
+
+    def _data(self, element: Element) -> Term:
+        datatype = element.attributes.get("type")
+        if datatype is None:
+            return terms.string(element.text)
+        prefix, colon, local = datatype.rpartition(":")
+        namespace = self.elements.namespaces.get(prefix, "")
+        if not colon or namespace.rstrip("#") != XSD.rstrip("#") or not local.isalnum():
+            raise self.elements.error(f"the type {datatype!r} is none of XML Schema's, such as xs:integer", element)
+        return terms.literal(element.text.strip(), f"{XSD}{local}")
+
+    def _iri(self, element: Element) -> str | None:
+        found = next((element.attributes[n] for n in _IRI_ATTRIBUTES if n in element.attributes), None)
+        if found is not None and (not found or _NOT_IN_IRI.search(found)):
+            raise self.elements.error(f"{found[:40]!r} is no IRI", element)
+        return found
+
+    def _text(self, element: Element) -> str:
+        if not element.text.strip():
+            raise self.elements.error(f"<{element.name}> has no text", element)
+        return " ".join(element.text.split())
+
+
+def _name(element: Element) -> str:
+    return _MODERN.get(element.name, element.name)
+
+
+def _members(parts: Iterable[Element]) -> list[Element]:
+    """The elements themselves: roles and (perhaps nested) conjunctions opened."""
+    return list(_opened(parts))
+
+
+def _opened(parts: Iterable[Element]) -> Iterator[Element]:
+    for part in parts:
+        if _name(part) in _ROLES:
+            yield from _opened(part.children)
+        else:
+            yield part
+
+
+def _without_label(element: Element) -> list[Element]:
+    return [c for c in element.children if _name(c) != "oid"]
+
+
+def _only(element: Element, role: str, elements: Elements) -> Element:
+    found = [c for c in element.children if _name(c) == role]
+    if len(found) != 1:
+        raise elements.error(f"expected one <{role}> in <{element.name}>, found {len(found)}", element)
+    return found[0]
+
+
+def _label(element: Element) -> str | None:
+    """What a rule is called: the text anywhere in its label."""
+    label = next((c for c in element.children if _name(c) == "oid"), None)
+    texts = [label.text, *(c.text for c in label.children)] if label else []
+    return " ".join(" ".join(texts).split()) or None

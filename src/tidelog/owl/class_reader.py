@@ -1,0 +1,133 @@
+"""Class and property expressions read from RDF. What has no rule anywhere becomes `Foreign`, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tidelog.model.terms import Term, is_iri, is_literal, plain
+from tidelog.model.vocabulary import XSD
+from tidelog.owl.expressions import (
+    THING,
+    And,
+    AtMost,
+    Datatype,
+    Expression,
+    Foreign,
+    HasValue,
+    Named,
+    Not,
+    OneOf,
+    Only,
+    Or,
+    Property,
+    Some,
+)
+from tidelog.owl.graph import BrokenListError, Graph
+from tidelog.owl.names import INVERSE_OF, local, owl, rdf, rdfs
+
+_DEEPEST = 50
+_LITERAL_TYPES = {rdfs("Literal"), rdf("langString"), rdf("PlainLiteral"), rdf("XMLLiteral"), rdf("HTML")} | {
+    owl("real"),
+    owl("rational"),
+}
+_EXISTS = "it speaks of individuals that have no name"
+_NOT_RL = "OWL 2 RL has no rules for it"
+
+
+class ClassReader:
+    """Reads expressions of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._open: list[Term] = []  # expressions being read, to see those that contain themselves
+
+    def property(self, node: Term) -> Property:
+        """A property, or the inverse of one."""
+        of = None if is_iri(node) else self.graph.value(node, INVERSE_OF)
+        return Property(node) if of is None else self.property(of).inverted()
+
+    def expression(self, node: Term) -> Expression:
+        """A class by its name, or the expression that a blank node stands for."""
+        if is_literal(node):
+            return Foreign(node, "a literal is not a class")
+        if self.is_datatype(node):
+            return Datatype(node) if is_iri(node) else Foreign("a data range", _NOT_RL)
+        return Named(node) if is_iri(node) else self.definition(node) or Named(node)
+
+    def is_datatype(self, node: Term) -> bool:
+        known = node.startswith(f"<{XSD}") or node in _LITERAL_TYPES
+        return known or any(self.graph.has_type(node, kind) for kind in (rdfs("Datatype"), owl("DataRange")))
+
+    def is_expression(self, node: Term) -> bool:
+        """Whether a blank node stands for a class expression."""
+        return not is_iri(node) and any(p in _DEFINING for p in self.graph.predicates(node))
+
+    def definition(self, node: Term) -> Expression | None:
+        """The expression that the triples of a node spell out, if they do."""
+        found = [p for p in self.graph.predicates(node) if p in _DEFINING]
+        if not found:
+            return None
+        if node in self._open or len(self._open) >= _DEEPEST:
+            return Foreign(local(node), "its definition contains itself, or is nested too deeply")
+        if len(found) > 1 or len(self.graph.objects(node, found[0])) > 1:
+            return Foreign(f"{local(node)}: {', '.join(map(local, found))}", "one node has several definitions")
+        self._open.append(node)
+        try:
+            return self._defined(node, found[0])
+        except BrokenListError as error:
+            return Foreign(f"{local(node)} {local(found[0])}", str(error))
+        finally:
+            self._open.pop()
+
+    def _defined(self, node: Term, by: Term) -> Expression:
+        value = self.graph.objects(node, by)[0]
+        if by in _LISTS:
+            return _LISTS[by](tuple(map(self.expression, self.graph.members(value))))
+        if by == owl("oneOf"):
+            return _one_of(self.graph.members(value))
+        if by == owl("complementOf"):
+            return Not(self.expression(value))
+        return self._restriction(node, by, value)
+
+    def _restriction(self, node: Term, by: Term, value: Term) -> Expression:
+        on = self.graph.value(node, owl("onProperty"))
+        if on is None:
+            return Foreign(f"{local(by)} {local(value)}", "it has no owl:onProperty")
+        over = self.property(on)
+        if by == owl("someValuesFrom"):
+            return Some(over, self.expression(value))
+        if by == owl("allValuesFrom"):
+            return Only(over, self.expression(value))
+        if by == owl("hasValue"):
+            return HasValue(over, value)
+        if by == owl("hasSelf"):
+            return Foreign(f"{over} Self", _NOT_RL)
+        return self._cardinality(node, over, local(by), value)
+
+    def _cardinality(self, node: Term, over: Property, kind: str, value: Term) -> Expression:
+        on = self.graph.value(node, owl("onClass")) or self.graph.value(node, owl("onDataRange"))
+        filler = THING if on is None else self.expression(on)
+        number = plain(value) if is_literal(value) else local(value)
+        if not kind.startswith("max"):
+            word = "min" if kind.startswith("min") else "exactly"
+            why = _EXISTS + ("; an upper bound can be written as owl:maxCardinality" if word == "exactly" else "")
+            return Foreign(f"{over} {word} {number} {filler}", why)
+        if number not in ("0", "1"):
+            return Foreign(f"{over} max {number} {filler}", "only at most 0 and at most 1 have rules")
+        return AtMost(int(number), over, filler)
+
+
+def _one_of(individuals: tuple[Term, ...]) -> Expression:
+    expression = OneOf(individuals)
+    return Foreign(str(expression), _NOT_RL) if any(map(is_literal, individuals)) else expression
+
+
+_LISTS: dict[Term, Callable[[tuple[Expression, ...]], Expression]] = {owl("intersectionOf"): And, owl("unionOf"): Or}
+_DEFINING = {
+    *_LISTS,
+    *(owl(name) for name in ("oneOf", "complementOf", "someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),
+    *(owl(f"{bound}Cardinality") for bound in ("max", "min", "maxQualified", "minQualified", "qualified")),
+    owl("cardinality"),
+}
+# The rest of what spells out an expression; these triples say nothing alone.
+STRUCTURE = _DEFINING | {owl(name) for name in ("onProperty", "onClass", "onDataRange")}

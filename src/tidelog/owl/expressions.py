@@ -1,0 +1,163 @@
+"""Class expressions and property expressions; `str` gives Manchester syntax with local names.
+
+A class expression stands on the left of an axiom (what makes something a member) or on the right (what follows from
+being one); `bodies` and `heads` say what each means there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.owl.names import TYPE, local, owl
+from tidelog.rules.syntax import Atom, Variable
+
+Place = Variable | Term
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    term: Term
+    inverse: bool = False
+
+    def inverted(self) -> Property:
+        return Property(self.term, not self.inverse)
+
+    def atom(self, x: Place, y: Place) -> Atom:
+        subject, object_ = (y, x) if self.inverse else (x, y)
+        return Atom(TRIPLE, (subject, self.term, object_))
+
+    def __str__(self) -> str:
+        return f"inverse {local(self.term)}" if self.inverse else local(self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    term: Term
+
+    def atom(self, x: Place) -> Atom:
+        return Atom(TRIPLE, (x, TYPE, self.term))
+
+    def __str__(self) -> str:
+        return local(self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class Datatype:
+    term: Term
+
+    def __str__(self) -> str:
+        return local(self.term)
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    property: Property
+    filler: Expression
+
+    def __str__(self) -> str:
+        return f"{self.property} some {inner(self.filler)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    property: Property
+    filler: Expression
+
+    def __str__(self) -> str:
+        return f"{self.property} only {inner(self.filler)}"
+
+
+@dataclass(frozen=True, slots=True)
+class HasValue:
+    property: Property
+    value: Term
+
+    def __str__(self) -> str:
+        return f"{self.property} value {local(self.value)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    number: int
+    property: Property
+    filler: Expression
+
+    def __str__(self) -> str:
+        return f"{self.property} max {self.number} {inner(self.filler)}"
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    parts: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return " and ".join(map(inner, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    parts: tuple[Expression, ...]
+
+    def __str__(self) -> str:
+        return " or ".join(map(inner, self.parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Expression
+
+    def __str__(self) -> str:
+        return f"not {inner(self.part)}"
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    individuals: tuple[Term, ...]
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(map(local, self.individuals))}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """An expression that has no rule on either side, and why."""
+
+    text: str
+    why: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Expression = Named | Datatype | Some | Only | HasValue | AtMost | And | Or | Not | OneOf | Foreign
+
+THING, NOTHING = Named(owl("Thing")), Named(owl("Nothing"))
+
+
+def inner(expression: Expression) -> str:
+    """The text of an expression inside another."""
+    plain = isinstance(expression, Named | Datatype | OneOf)
+    return str(expression) if plain else f"({expression})"
+
+
+def parts(expression: Expression) -> tuple[Expression, ...]:
+    """The expressions directly inside another."""
+    match expression:
+        case Some(_, filler) | Only(_, filler) | AtMost(_, _, filler):
+            return (filler,)
+        case And(members) | Or(members):
+            return members
+        case Not(part):
+            return (part,)
+        case _:
+            return ()
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    """An expression and all inside it."""
+    yield expression
+    for part in parts(expression):
+        yield from walk(part)

@@ -1,0 +1,204 @@
+"""Datatypes as OWL 2 RL and RDF need them: is a literal well formed, of which types is its value, what is the same.
+
+Two literals denote the same data value if `canonical` gives the same literal for both; this is identity, not the
+comparison of `values`: `1` and `1.0E0` are equal numbers but a decimal and a double, so two data values, and so are the
+two zeros of xsd:double, or one moment written in two time zones. A literal of a datatype that is not in `DATATYPES` is
+only itself; one that is ill typed has no value.
+
+    canonical(literal)         the chosen literal with the same value
+    has_type(literal, type)    whether that value is one of the datatype's
+    is_ill_typed(literal)      whether a known datatype does not have such a text
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from tidelog.model.terms import (
+    BOOLEAN,
+    DECIMAL,
+    DOUBLE,
+    FLOAT,
+    INTEGER,
+    LANG_STRING,
+    STRING,
+    Term,
+    boolean,
+    double_text,
+    is_iri,
+    is_literal,
+    literal,
+    split_literal,
+    string,
+)
+from tidelog.model.vocabulary import RDF, RDFS, XSD
+from tidelog.rules.values import INTEGER_TYPES, float_value, moment, single, single_text
+
+LITERAL = f"{RDFS}Literal"
+PLAIN_LITERAL = f"{RDF}PlainLiteral"
+_RATIONAL_TYPES = (f"{XSD}dateTime", f"{XSD}dateTimeStamp")
+_LONGEST = 10_000  # characters of a literal that is looked at; a longer one of another type than string is only itself
+
+# Name characters of XML; the rarer ranges of the standard are one class of Unicode word characters here.
+_NAME_START, _NAME_MORE = r"[^\W\d]", r"[\w.·-]"
+_TEXTS: dict[str, re.Pattern[str]] = {
+    STRING: re.compile(r"(?s).*"),
+    f"{XSD}normalizedString": re.compile(r"[^\t\n\r]*"),
+    f"{XSD}token": re.compile(r"(?:[^\s]+(?: [^\s]+)*)?"),
+    f"{XSD}language": re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*"),
+    f"{XSD}NMTOKEN": re.compile(rf"(?:{_NAME_MORE}|:)+"),
+    f"{XSD}Name": re.compile(rf"(?:{_NAME_START}|:)(?:{_NAME_MORE}|:)*"),
+    f"{XSD}NCName": re.compile(rf"{_NAME_START}{_NAME_MORE}*"),
+}
+_ANY_URI = f"{XSD}anyURI"
+_URI_TEXT = re.compile(r"[^\s<>\"{}|\\^`]*")
+_HEX, _BASE64 = f"{XSD}hexBinary", f"{XSD}base64Binary"
+_HEX_TEXT = re.compile(r"(?:[0-9A-Fa-f]{2})*")
+_BASE64_TEXT = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
+_DECIMAL_TEXT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
+_FLOATS = (FLOAT, DOUBLE)
+_TRUTHS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def canonical(term: Term) -> Term | None:
+    """The chosen literal with the same value; None for ill-typed literals, and for what is no literal."""
+    if term[0] != '"':
+        return None
+    if term[-1] == '"':
+        return term
+    text, datatype, language = split_literal(term)
+    if datatype == LANG_STRING:
+        return term if language else None
+    if len(text) > _LONGEST and datatype not in _TEXTS:
+        return term
+    make = _CANONICAL.get(datatype)
+    return term if make is None else make(text, datatype)
+
+
+def _string(text: str, datatype: str) -> Term | None:
+    return string(text) if _TEXTS[datatype].fullmatch(text) else None
+
+
+def _decimal(text: str, datatype: str) -> Term | None:
+    """A whole number is an integer, whatever it was written as."""
+    pattern = _DECIMAL_TEXT if datatype == DECIMAL else _INTEGER_TEXT
+    if not pattern.fullmatch(text):
+        return None
+    plain = f"{Decimal(text):f}"
+    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+    sign, digits = ("-", plain[1:]) if plain[0] == "-" else ("", plain)
+    plain = sign + (digits.lstrip("0") or "0") if "." not in digits else plain
+    plain = "0" if plain == "-0" else plain
+    if datatype != DECIMAL and not _within(plain, *INTEGER_TYPES[datatype]):
+        return None
+    return literal(plain, DECIMAL if "." in plain else INTEGER)
+
+
+def _within(number: str, low: int | None, high: int | None) -> bool:
+    value = Decimal(number)
+    return (low is None or value >= low) and (high is None or value <= high)
+
+
+def _float(text: str, datatype: str) -> Term | None:
+    if text == "NaN":
+        return literal(text, datatype)
+    value = float_value(text)
+    if value is None:
+        return None
+    return literal(double_text(value) if datatype == DOUBLE else _single_text(value), datatype)
+
+
+def _single_text(value: float) -> str:
+    """The text of the nearest 32-bit number; beyond the largest it is infinite."""
+    nearest = single(value)
+    return double_text(math.copysign(math.inf, value)) if nearest is None else single_text(nearest)
+
+
+def _boolean(text: str, datatype: str) -> Term | None:
+    value = _TRUTHS.get(text)
+    return None if value is None else boolean(value)
+
+
+def _moment(text: str, datatype: str) -> Term | None:
+    """Only trailing zeros of the seconds do not matter: another time zone makes another value."""
+    if moment(literal(text, datatype)) is None or (datatype.endswith("Stamp") and not _ZONED.search(text)):
+        return None
+    return literal(_zone_z(_shortened(text)), f"{XSD}dateTime")
+
+
+_ZONED = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})\Z")
+_FRACTION = re.compile(r"(\.[0-9]*?)0+(?=Z|[+-][0-9]{2}:|\Z)")
+
+
+def _shortened(text: str) -> str:
+    return _FRACTION.sub(lambda m: "" if m[1] == "." else m[1], text)
+
+
+def _zone_z(text: str) -> str:
+    return re.sub(r"[+-]00:00\Z", "Z", text)
+
+
+def _uri(text: str, datatype: str) -> Term | None:
+    return literal(text, datatype) if _URI_TEXT.fullmatch(text) else None
+
+
+def _hex(text: str, datatype: str) -> Term | None:
+    return literal(text.upper(), datatype) if _HEX_TEXT.fullmatch(text) else None
+
+
+def _base64(text: str, datatype: str) -> Term | None:
+    joined = text.replace(" ", "")
+    return literal(joined, datatype) if _BASE64_TEXT.fullmatch(joined) else None
+
+
+def _tagged(text: str, datatype: str) -> Term | None:
+    """`"chat@fr"^^rdf:PlainLiteral` is `"chat"@fr`."""
+    start, at, language = text.rpartition("@")
+    if not at:
+        return None
+    return literal(start, language=language) if language else string(start)
+
+
+_CANONICAL: dict[str, Callable[[str, str], Term | None]] = {
+    **dict.fromkeys(_TEXTS, _string),
+    **dict.fromkeys((DECIMAL, *INTEGER_TYPES), _decimal),
+    **dict.fromkeys(_FLOATS, _float),
+    **dict.fromkeys(_RATIONAL_TYPES, _moment),
+    BOOLEAN: _boolean,
+    _ANY_URI: _uri,
+    _HEX: _hex,
+    _BASE64: _base64,
+    PLAIN_LITERAL: _tagged,
+}
+# Every datatype whose values are known.
+DATATYPES = (*_CANONICAL, LANG_STRING, LITERAL)
+
+
+def has_type(term: Term, datatype: Term) -> bool | None:
+    """Whether the literal's value is one of the datatype's; None where one of the two is not known."""
+    name = datatype[1:-1]
+    if not is_literal(term) or not is_iri(datatype) or name not in DATATYPES:
+        return None
+    value = canonical(term)
+    if value is None:
+        return False
+    text, own, language = split_literal(value)
+    if own not in DATATYPES:
+        return None
+    if name in (LITERAL, LANG_STRING, PLAIN_LITERAL):
+        return name == LITERAL or bool(language) or (name == PLAIN_LITERAL and own == STRING)
+    return _same_kind(own, name) and _CANONICAL[name](text, name) == value
+
+
+def _same_kind(own: str, name: str) -> bool:
+    """Whether texts of one datatype can be read as texts of the other."""
+    kind = _CANONICAL.get(name)
+    return kind is not None and kind is _CANONICAL.get(own) and (kind is not _float or own == name)
+
+
+def is_ill_typed(term: Term) -> bool:
+    return is_literal(term) and canonical(term) is None

@@ -1,0 +1,72 @@
+"""One version of a knowledge base in memory. It never changes; a change makes the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from tidelog.algorithms.layers import Program
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.rules.parser import parse_rules
+from tidelog.rules.printer import format_rule
+from tidelog.rules.safety import check_rules
+from tidelog.rules.syntax import Rule
+from tidelog.store.digest import digest, sum_of_facts
+from tidelog.store.records import Settled, Sums
+from tidelog.store.store import Stored
+
+
+@dataclass(frozen=True)
+class State:
+    """Explicit facts E, materialised facts I, and the rules between them."""
+
+    E: LocalFacts
+    I: LocalFacts
+    program: Program = field(default_factory=lambda: Program((), ()))  # its rules, unchanged
+    arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+    kept: object = None  # what the algorithm that made this version goes on from, such as counts
+    options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
+    settled: Settled = Settled()  # rules, prefixes and options of a version on disk,
+    sums: Sums | None = None  # and what its digest is made of
+
+    def digest(self) -> str:
+        return digest(*self._sums(), map(_identity, self.program.after))
+
+    def _sums(self) -> Sums:
+        return self.sums or Sums(sum_of_facts(self.E), sum_of_facts(self.I))
+
+    def stored(self) -> Stored:
+        return Stored(self.E.dictionary, self.E, self.I, self.settled, self._sums(), self.version)
+
+    def settle(self, before: State) -> State:
+        """With what goes to disk besides the facts, which is mostly what the state before had."""
+        same = self.program.after == before.program.after and self.prefixes == before.prefixes
+        if same and self.options == before.settled.options:
+            return replace(self, settled=before.settled)
+        rules = tuple(format_rule(r) for r in self.program.after)
+        return replace(self, settled=Settled(rules, dict(self.prefixes), dict(self.options)))
+
+
+def _identity(rule: Rule) -> str:
+    """Equal for rules that mean the same whatever their variables are called."""
+    return f"{rule.key} {rule.bound}"
+
+
+def restored(stored: Stored) -> State:
+    """The state that was stored."""
+    settled = stored.settled
+    rules = tuple(parse_rules("\n".join(settled.rules), "the stored rules"))
+    arities = check_rules(rules, stored.E.arities(), allow_cartesian=True)
+    return State(
+        stored.E,
+        stored.I,
+        Program(rules, rules),
+        arities,
+        settled.prefixes,
+        stored.version,
+        options=settled.options,
+        settled=settled,
+        sums=stored.sums,
+    )

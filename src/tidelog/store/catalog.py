@@ -1,0 +1,295 @@
+"""The SQLite database. Nothing else decides what is live.
+
+    about       format and identity of the knowledge base, and its newest version
+    commits     one row a version: what it says, its change if that is small, and a hash that includes the row before
+    manifests   one row: the live files
+    retired     files no manifest names any more, and the last generation that did
+
+SQLite does not notice a flipped bit in a page, so every row carries a hash of what it says, and the chain of hashes and
+the newest version in `about` show a row that is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tidelog.errors import CorruptionError, LockedError, StoreError
+from tidelog.store.files import ADVICE
+from tidelog.store.records import Commit, Manifest, commit_from_json, manifest_from_json, to_json
+
+FORMAT = 1
+FILE = "catalog.sqlite"
+_PATIENCE = 10.0  # seconds to wait for another process's lock
+
+_SCHEMA = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE commits (version INTEGER PRIMARY KEY, record BLOB NOT NULL, delta BLOB, hash BLOB NOT NULL);
+CREATE TABLE manifests (generation INTEGER PRIMARY KEY, record BLOB NOT NULL, hash BLOB NOT NULL);
+CREATE TABLE retired (file TEXT PRIMARY KEY, generation INTEGER NOT NULL) WITHOUT ROWID;
+"""
+
+
+class Row(NamedTuple):
+    """A commit with its change, where that is kept in the row."""
+
+    commit: Commit
+    delta: bytes | None
+    hash: bytes
+
+
+class Catalog:
+    def __init__(self, root: Path, *, writable: bool) -> None:
+        self._path = root / FILE
+        self._writable = writable
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def reopen(self, *, writable: bool) -> None:
+        """Start over, as after a failure in the middle of something."""
+        self.close()
+        self._writable = writable
+
+    @property
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _connect(self._path, self._writable)
+        return self._connection
+
+    @contextmanager
+    def _explained(self) -> Iterator[sqlite3.Connection]:
+        """Failures of SQLite as ours; the connection is not used again after one."""
+        try:
+            yield self._open
+        except sqlite3.Error as error:
+            self.close()
+            raise _explanation(error, self._path) from error
+        except (UnicodeDecodeError, OverflowError) as error:  # what sqlite3 makes of damaged text
+            self.close()
+            raise CorruptionError(f"{self._path} is damaged: {error}{ADVICE}") from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All or nothing, and durable when it ends."""
+        with self._explained() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read within is of one moment."""
+        with self._explained() as connection:
+            connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                if connection is self._connection and connection.in_transaction:
+                    connection.execute("COMMIT")
+
+    def create(self, identity: str) -> None:
+        """The tables of a new knowledge base, at version 0."""
+        with self.transaction() as connection:
+            for statement in filter(str.strip, _SCHEMA.split(";")):
+                connection.execute(statement)
+            _say(connection, "format", FORMAT)
+            _say(connection, "identity", identity)
+            _say(connection, "head", [0, ""])
+            _put_manifest(connection, Manifest())
+
+    def is_new(self) -> bool:
+        """Whether nothing was ever written: creating it may have been interrupted."""
+        with self._explained() as connection:
+            return bool(connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,))
+
+    def check_format(self) -> None:
+        found = self._about("format")
+        if found != FORMAT:
+            raise StoreError(
+                f"{self._path.parent} has format {found}, and this version of tidelog reads format {FORMAT}. "
+                "Use a newer tidelog, or export it with the one that wrote it"
+            )
+
+    def _about(self, name: str) -> Any:
+        with self._explained() as connection:
+            row = connection.execute("SELECT value, hash FROM about WHERE name = ?", (name,)).fetchone()
+        if row is None or row[1] != _hash(name.encode(), str(row[0]).encode()):
+            raise CorruptionError(f"{self._path} is damaged: its entry {name!r} is missing or wrong{ADVICE}")
+        return json.loads(row[0])
+
+    def identity(self) -> str:
+        return str(self._about("identity"))
+
+    def head(self) -> tuple[int, bytes]:
+        """The newest version and the hash of its commit."""
+        version, hash_ = self._about("head")
+        return version, bytes.fromhex(hash_)
+
+    def generation(self) -> int:
+        with self._explained() as connection:
+            rows = connection.execute("SELECT generation FROM manifests").fetchall()
+        if len(rows) != 1:
+            raise CorruptionError(f"{self._path} is damaged: it has {len(rows)} manifests, not one{ADVICE}")
+        return int(rows[0][0])
+
+    def manifest(self) -> Manifest:
+        generation = self.generation()
+        with self._explained() as connection:
+            row = connection.execute("SELECT record, hash FROM manifests").fetchone()
+        if row is None or row[1] != _hash(b"manifest", _bytes(row[0])):
+            raise CorruptionError(f"{self._path} is damaged: its list of files is wrong{ADVICE}")
+        manifest = manifest_from_json(row[0])
+        if manifest.generation != generation:
+            raise CorruptionError(f"{self._path} is damaged: generation {generation} is wrong{ADVICE}")
+        return manifest
+
+    def commits(self, after: int, upto: int, previous: bytes | None) -> Iterator[Row]:
+        """The commits of the versions after one up to another; `previous` is the hash of the one before, if known."""
+        with self._explained() as connection:
+            query = (
+                "SELECT version, record, delta, hash FROM commits WHERE version > ? AND version <= ? ORDER BY version"
+            )
+            rows = connection.execute(query, (after, upto)).fetchall()
+        expected = after
+        for version, record, delta, hash_ in rows:
+            expected += 1
+            if version != expected or not isinstance(record, bytes):
+                raise CorruptionError(f"{self._path} is damaged: version {expected} is missing{ADVICE}")
+            stored, link = _bytes(hash_)[:16], _bytes(hash_)[16:]
+            if stored != _hash(link, record, _bytes(delta)) or (previous is not None and link != previous):
+                raise CorruptionError(f"{self._path} is damaged: version {version} is not as it was written{ADVICE}")
+            commit = commit_from_json(record)
+            if commit.version.version != version:
+                raise CorruptionError(f"{self._path} is damaged: version {version} is another one{ADVICE}")
+            previous = stored
+            yield Row(commit, delta, stored)
+        if expected != upto:
+            raise CorruptionError(f"{self._path} is damaged: version {expected + 1} is missing{ADVICE}")
+
+    def append(self, connection: sqlite3.Connection, commit: Commit, delta: bytes | None, previous: bytes) -> bytes:
+        """Add a commit to the chain; gives its hash."""
+        record, version = to_json(commit), commit.version.version
+        hash_ = _hash(previous, record, delta or b"")
+        connection.execute("INSERT INTO commits VALUES (?, ?, ?, ?)", (version, record, delta, hash_ + previous))
+        _say(connection, "head", [version, hash_.hex()])
+        return hash_
+
+    def replace_manifest(self, connection: sqlite3.Connection, old: Manifest, new: Manifest, retired: set[str]) -> None:
+        """Let the new manifest say what is live; commits before its floor are forgotten."""
+        connection.execute("DELETE FROM manifests")
+        _put_manifest(connection, new)
+        connection.execute("DELETE FROM commits WHERE version <= ?", (new.floor,))
+        rows = [(name, old.generation) for name in sorted(retired)]
+        connection.executemany("INSERT OR REPLACE INTO retired VALUES (?, ?)", rows)
+
+    def retired(self) -> dict[str, int]:
+        with self._explained() as connection:
+            rows = connection.execute("SELECT file, generation FROM retired").fetchall()
+        return {file: generation for file, generation in rows if isinstance(generation, int)}
+
+    def forget_retired(self, names: list[str]) -> None:
+        with self.transaction() as connection:
+            connection.executemany("DELETE FROM retired WHERE file = ?", [(n,) for n in names])
+
+    def filed(self) -> Iterator[Commit]:
+        """The commits whose change is kept in files."""
+        with self._explained() as connection:
+            rows = connection.execute("SELECT record FROM commits WHERE delta IS NULL ORDER BY version").fetchall()
+        return (commit_from_json(record) for (record,) in rows)
+
+    def has(self, hash_: bytes) -> bool:
+        """Whether the newest version is the one with this hash, and is on disk for certain."""
+        with self._explained() as connection:
+            busy, _, _ = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
+        return busy == 0 and self.head()[1] == hash_
+
+    def problems(self) -> list[str]:
+        """What SQLite itself finds wrong with the database."""
+        with self._explained() as connection:
+            found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+        return [] if found == ["ok"] else [f"{self._path}: {text}" for text in found]
+
+    def shrink(self) -> None:
+        """Give the room of forgotten rows back to the file system."""
+        with self._explained() as connection:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _connect(path: Path, writable: bool) -> sqlite3.Connection:
+    address = path.absolute().as_uri()
+    try:
+        connection = _settings(sqlite3.connect(f"{address}?mode={'rwc' if writable else 'rw'}", **_HOW), writable)
+    except sqlite3.OperationalError:
+        if writable:
+            raise
+        # A directory that may only be read. Without a log beside it the database is complete in itself.
+        alone = "&immutable=1" if not path.with_name(path.name + "-wal").exists() else ""
+        connection = _settings(sqlite3.connect(f"{address}?mode=ro{alone}", **_HOW), False)
+    return connection
+
+
+_HOW: dict[str, Any] = {"uri": True, "isolation_level": None, "timeout": _PATIENCE, "check_same_thread": False}
+
+
+def _settings(connection: sqlite3.Connection, writable: bool) -> sqlite3.Connection:
+    try:
+        if writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        else:
+            connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def _explanation(error: sqlite3.Error, path: Path) -> StoreError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return LockedError(f"{path} is busy: {text}. Try again")
+    if isinstance(error, sqlite3.OperationalError) and not any(w in text for w in ("no such", "malformed")):
+        return StoreError(f"{path}: {text}. Nothing was changed; make room or mend the disk, then try again")
+    return CorruptionError(f"{path} is damaged: {text}{ADVICE}")
+
+
+def _say(connection: sqlite3.Connection, name: str, value: object) -> None:
+    text = json.dumps(value)
+    row = (name, text, _hash(name.encode(), text.encode()))
+    connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?, ?)", row)
+
+
+def _put_manifest(connection: sqlite3.Connection, manifest: Manifest) -> None:
+    record = to_json(manifest)
+    row = (manifest.generation, record, _hash(b"manifest", record))
+    connection.execute("INSERT INTO manifests VALUES (?, ?, ?)", row)
+
+
+def _hash(*parts: bytes) -> bytes:
+    state = blake2b(digest_size=16)
+    for part in parts:
+        state.update(len(part).to_bytes(8, "little"))
+        state.update(part)
+    return state.digest()
+
+
+def _bytes(value: object) -> bytes:
+    """A blob, or nothing that could have the right hash."""
+    return value if isinstance(value, bytes) else b""

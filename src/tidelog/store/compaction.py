@@ -1,0 +1,142 @@
+"""Folding what is new into files, so that opening stays quick however many changes were made; and forgetting the past.
+
+    tail  ──fold──>  a delta  ──merge, when the one before is not much larger──>  a larger delta  ──>  a new base
+
+Each step writes files aside and swaps the manifest; readers go on with the files they hold. Files that no manifest and
+no kept version names are removed when no reader holds a generation that did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from tidelog.errors import StoreError
+from tidelog.kernel.table import settle
+from tidelog.store import cache, files, runs, terms
+from tidelog.store.delta import Delta
+from tidelog.store.locks import oldest_pinned
+from tidelog.store.records import FactRun, Manifest
+from tidelog.store.store import Store, Stored, cache_name
+
+_COMMITS = 64  # small commits before they are folded
+_SHARE = 8  # deltas of an eighth of the base are carried into it
+
+
+def fold_if_due(store: Store, now: Stored) -> None:
+    """After a commit: keep what has to be read again when opening small. If that fails, the next commit tries again."""
+    if store.tail_commits >= _COMMITS or _outgrown(store.manifest):
+        with suppress(StoreError):
+            fold(store, now)
+            sweep(store)
+
+
+def _outgrown(manifest: Manifest) -> bool:
+    base = manifest.base.rows if manifest.base else 0
+    return sum(run.rows for run in manifest.deltas) * _SHARE > base
+
+
+def fold(store: Store, now: Stored) -> None:
+    """The tail becomes a delta, deltas of a size one, and too many of them a new base."""
+    old = store.manifest
+    deltas = [_Sized(run) for run in old.deltas]
+    if store.tail is not None:
+        deltas.append(_Sized(FactRun(old.version, store.version, len(store.tail), ()), store.tail))
+    if _outgrown(replace(old, deltas=tuple(d.run for d in deltas))):
+        _swap(store, now, replace(old, base=_new_base(store, now), deltas=()))
+        return
+    merged = settle(tuple(deltas), lambda parts: _merged(store, now, parts)) if deltas else ()
+    _swap(store, now, replace(old, deltas=tuple(d.written(store) for d in merged)))
+
+
+def compact(store: Store, now: Stored, keep: int) -> None:
+    """A new base of the newest version; all but the last `keep` versions before it are forgotten."""
+    old = store.manifest
+    floor = max(old.floor, store.version - keep)
+    at_floor = store.settled_at(floor)
+    _swap(store, now, replace(old, base=_new_base(store, now), deltas=(), floor=floor, at_floor=at_floor))
+    sweep(store)
+    store.catalog.shrink()
+
+
+class _Sized:
+    """A delta that is in files, or in memory and may have to be written."""
+
+    def __init__(self, run: FactRun, change: Delta | None = None) -> None:
+        self.run, self.change = run, change
+
+    def __len__(self) -> int:
+        return self.run.rows
+
+    def read(self, store: Store, now: Stored) -> Delta:
+        return runs.read_delta(store.root, self.run, now.dictionary) if self.change is None else self.change
+
+    def written(self, store: Store) -> FactRun:
+        if self.change is None:
+            return self.run
+        start, to = self.run.start, self.run.to
+        assert start is not None
+        return runs.write_delta(store.root, store.fresh_name(to), start, to, self.change)
+
+
+def _merged(store: Store, now: Stored, parts: Sequence[_Sized]) -> _Sized:
+    first, *others = parts
+    if not others:
+        return first
+    change = first.read(store, now)
+    for part in others:
+        change = change.then(part.read(store, now))
+    return _Sized(FactRun(first.run.start, others[-1].run.to, len(change), ()), change)
+
+
+def _new_base(store: Store, now: Stored) -> FactRun | None:
+    return (
+        runs.write_base(store.root, store.fresh_name(store.version), store.version, now.E, now.I)
+        if len(now.I)
+        else None
+    )
+
+
+def _swap(store: Store, now: Stored, named: Manifest) -> None:
+    """One transaction: a new manifest, of the files named, for the version there is."""
+    old = store.manifest
+    new = replace(
+        named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), settled=now.settled,
+        sums=now.sums, segments=store.segments(now.dictionary),
+    )  # fmt: skip
+    store.sync()
+    live = {e.name for e in new.files()} | _kept(store, new.floor)
+    retired = ({e.name for e in old.files()} | _kept(store, old.floor)) - live
+    with store.catalog.transaction() as connection:
+        store.catalog.replace_manifest(connection, old, new, retired)
+    store.adopt(new)
+    store.tail, store.tail_commits = None, 0
+    store.committed_terms = max(store.committed_terms, new.terms)
+    if cache_name(new) and cache_name(new) != cache_name(old):
+        cache.write(store.root, cache_name(new), now.dictionary, now.E, now.I, new.terms)
+
+
+def _kept(store: Store, floor: int) -> set[str]:
+    """The files of the changes that can still be undone."""
+    commits = [c for c in store.catalog.filed() if c.version.version > floor]
+    return {entry.name for c in commits if c.run for entry in c.run.files}
+
+
+def sweep(store: Store) -> None:
+    """Remove retired files that no reader holds, and what interrupted attempts left behind. The lock must be held."""
+    manifest = store.catalog.manifest()
+    oldest = oldest_pinned(store.root, manifest.generation)
+    retired = store.catalog.retired()
+    live = {e.name for e in manifest.files()} | _kept(store, manifest.floor)
+    gone = {name for name, generation in retired.items() if generation < oldest}
+    for name in sorted((gone | (_present(store.root) - set(retired))) - live):
+        files.remove(store.root / name)
+    if gone:
+        store.catalog.forget_retired(sorted(gone))
+
+
+def _present(root: Path) -> set[str]:
+    folders = (root / runs.FOLDER, root / terms.FOLDER)
+    return {f"{folder.name}/{path.name}" for folder in folders if folder.is_dir() for path in folder.iterdir()}

@@ -1,0 +1,168 @@
+"""What the rows of the catalog say, as JSON: versions, runs of files, and the manifest that names the live ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple
+
+from tidelog.store.digest import Sum
+from tidelog.store.files import Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One commit: when, what, how, and what it came to.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) .", message="the first fact")
+    >>> [(v.version, v.added, v.message) for v in kb.versions()]
+    [(1, 1, 'the first fact')]
+    """
+
+    version: int
+    time: str  # UTC, as ISO 8601
+    message: str
+    algorithm: str
+    engine: str
+    reason: str
+    seconds: float
+    added: int
+    removed: int
+    facts: int
+    explicit: int
+    rules: int
+    digest: str
+    work: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What a version has besides facts, and what most changes leave as it is."""
+
+    rules: tuple[str, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Sums(NamedTuple):
+    """What a digest is made of besides the rules."""
+
+    explicit: Sum = Sum()
+    facts: Sum = Sum()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The rows of one predicate in a file."""
+
+    predicate: str
+    arity: int
+    rows: int
+    file: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class FactRun:
+    """Files of facts: all facts of the version `to` (a base, `start` is None), or the change from one to the other."""
+
+    start: int | None
+    to: int
+    rows: int
+    parts: tuple[Part, ...]
+
+    @property
+    def files(self) -> tuple[Entry, ...]:
+        return tuple(part.file for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The terms with ids from `start` up to `stop`."""
+
+    start: int
+    stop: int
+    file: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The live files: together they are the facts and terms of one version. Later versions are rows of the catalog."""
+
+    generation: int = 0
+    version: int = 0
+    commit: str = ""  # the hash of the commit that made the version
+    floor: int = 0  # the oldest version that can still be read
+    base: FactRun | None = None
+    deltas: tuple[FactRun, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    settled: Settled = Settled()
+    sums: Sums = field(default_factory=Sums)
+    at_floor: Settled = Settled()
+
+    @property
+    def terms(self) -> int:
+        return self.segments[-1].stop if self.segments else 0
+
+    @property
+    def runs(self) -> tuple[FactRun, ...]:
+        return (*((self.base,) if self.base else ()), *self.deltas)
+
+    def files(self) -> Iterator[Entry]:
+        for run in self.runs:
+            yield from run.files
+        for segment in self.segments:
+            yield segment.file
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A version; what it settled, if that changed; its terms from id `start` on, and its change, if in files."""
+
+    version: Version
+    settled: Settled | None
+    sums: Sums
+    start: int
+    terms: tuple[str, ...] = ()
+    run: FactRun | None = None
+
+
+def to_json(record: Manifest | Commit) -> bytes:
+    return json.dumps(asdict(record), ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def commit_from_json(text: bytes) -> Commit:
+    raw = json.loads(text)
+    settled = None if raw["settled"] is None else _settled(raw["settled"])
+    version, sums = Version(**raw["version"]), _sums(raw["sums"])
+    return Commit(version, settled, sums, raw["start"], tuple(raw["terms"]), _run(raw["run"]))
+
+
+def manifest_from_json(text: bytes) -> Manifest:
+    raw = json.loads(text)
+    raw["base"] = _run(raw["base"])
+    raw["deltas"] = tuple(_run(r) for r in raw["deltas"])
+    raw["segments"] = tuple(Segment(s["start"], s["stop"], Entry(**s["file"])) for s in raw["segments"])
+    raw["settled"], raw["at_floor"], raw["sums"] = (
+        _settled(raw["settled"]),
+        _settled(raw["at_floor"]),
+        _sums(raw["sums"]),
+    )
+    return Manifest(**raw)
+
+
+def _run(raw: Any) -> FactRun | None:
+    if raw is None:
+        return None
+    parts = tuple(Part(p["predicate"], p["arity"], p["rows"], Entry(**p["file"])) for p in raw["parts"])
+    return FactRun(raw["start"], raw["to"], raw["rows"], parts)
+
+
+def _settled(raw: Any) -> Settled:
+    return Settled(tuple(raw["rules"]), raw["prefixes"], raw["options"])
+
+
+def _sums(raw: Any) -> Sums:
+    return Sums(*(Sum(*pair) for pair in raw))

@@ -1,0 +1,176 @@
+"""Facts as Parquet files, one for each predicate: any Spark, DuckDB or pandas can read them.
+
+    a base     all facts, `explicit` says which of them were given       c0, c1, …: ids of terms, rows in order
+    a delta    a change, `change` says to which set a row belongs        0, 1: explicit facts gained, lost; 2, 3: facts
+
+A triple's columns are its subject, predicate and object, in the order of its predicate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.fact_set import WHOLE, LocalFacts, Relation
+from tidelog.errors import CorruptionError
+from tidelog.kernel.rows import Ints, layout_for
+from tidelog.kernel.run import Run
+from tidelog.kernel.table import Table
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.store import files
+from tidelog.store.delta import Delta, Rows, from_rows
+from tidelog.store.files import ADVICE, Sink
+from tidelog.store.records import FactRun, Part
+
+FOLDER = "runs"
+_GROUP = 1 << 20
+
+Marks = npt.NDArray[np.generic]
+Block = tuple[Relation, Sequence[Ints], Marks]
+
+
+def write_base(root: Path, name: str, version: int, E: LocalFacts, I: LocalFacts) -> FactRun:
+    """All facts of a version."""
+
+    def blocks(relations: Iterable[Relation]) -> Iterator[Block]:
+        for relation in relations:
+            run, given = I.tables[relation].flat, E.tables.get(relation)
+            explicit = np.zeros(len(run), dtype=np.bool_) if given is None else given.contains_run(run)
+            yield relation, [run.column(c) for c in run.natural], explicit
+
+    grouped = _by_predicate(I.tables)
+    parts = [
+        _write(root, f"{name}-{i}", predicate, "explicit", pa.bool_(), blocks(sorted(relations)), I)
+        for i, (predicate, relations) in enumerate(grouped.items())
+    ]
+    return FactRun(None, version, len(I), tuple(parts))
+
+
+def write_delta(root: Path, name: str, start: int, to: int, delta: Delta) -> FactRun:
+    """A change."""
+
+    def blocks(relations: Iterable[Relation]) -> Iterator[Block]:
+        for relation in relations:
+            for rows in by_relation[relation]:
+                yield relation, rows.columns, np.full(rows.length, rows.which, dtype=np.uint8)
+
+    by_relation: dict[Relation, list[Rows]] = {}
+    for rows in delta.rows():
+        by_relation.setdefault(rows.relation, []).append(rows)
+    parts = [
+        _write(root, f"{name}-{i}", predicate, "change", pa.uint8(), blocks(sorted(relations)), delta.I_added)
+        for i, (predicate, relations) in enumerate(_by_predicate(by_relation).items())
+    ]
+    return FactRun(start, to, len(delta), tuple(parts))
+
+
+def _by_predicate(relations: Iterable[Relation]) -> dict[str, list[Relation]]:
+    grouped: dict[str, list[Relation]] = {}
+    for relation in relations:
+        grouped.setdefault(relation[0], []).append(relation)
+    return grouped
+
+
+def _write(
+    root: Path, name: str, predicate: str, mark: str, kind: pa.DataType, blocks: Iterator[Block], facts: LocalFacts
+) -> Part:
+    first = next(blocks)
+    arity = len(first[1]) + (predicate == TRIPLE)
+    fields = [pa.field(f"c{i}", pa.int32(), False) for i in range(arity)]
+    schema = pa.schema([*fields, pa.field(mark, kind, False)], {"predicate": predicate})
+    rows = 0
+
+    def fill(sink: Sink) -> None:
+        nonlocal rows
+        encodings = {f.name: "DELTA_BINARY_PACKED" for f in fields}
+        writer = parquet.ParquetWriter(
+            pa.PythonFile(sink, "w"), schema, compression="zstd", use_dictionary=[mark] if arity else False,
+            column_encoding=encodings or None, write_statistics=True,
+        )  # fmt: skip
+        with writer:
+            for relation, columns, marks in _chain(first, blocks):
+                arrays = [pa.array(c, pa.int32()) for c in _with_predicate(relation, columns, len(marks))]
+                writer.write_table(pa.Table.from_arrays([*arrays, pa.array(marks, kind)], schema=schema), _GROUP)
+                rows += len(marks)
+
+    entry = files.write(root, f"{FOLDER}/{name}.parquet", fill)
+    return Part(predicate, arity, rows, entry)
+
+
+def _chain(first: Block, others: Iterator[Block]) -> Iterator[Block]:
+    yield first
+    yield from others
+
+
+def _with_predicate(relation: Relation, columns: Sequence[Ints], length: int) -> list[Ints]:
+    if relation[0] != TRIPLE:
+        return list(columns)
+    return [columns[0], np.full(length, relation[1], dtype=np.int64), columns[1]]
+
+
+def read_base(root: Path, run: FactRun, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
+    """The explicit facts and all facts of a base."""
+    E: dict[Relation, Table] = {}
+    I: dict[Relation, Table] = {}
+    for part in run.parts:
+        for relation, columns, marks in _read(root, part, "explicit", dictionary):
+            explicit = marks.astype(np.bool_)
+            layout = layout_for(len(columns), len(dictionary))
+            all_of_them = Run(layout, layout.pack(columns, len(marks)))
+            I[relation] = Table((all_of_them,))
+            if explicit.any():
+                E[relation] = Table((all_of_them.keep(explicit),))
+    return LocalFacts(dictionary, E), LocalFacts(dictionary, I)
+
+
+def read_delta(root: Path, run: FactRun, dictionary: Dictionary) -> Delta:
+    """A change; of a base, that from nothing."""
+    if run.start is None:
+        E, I = read_base(root, run, dictionary)
+        nothing = LocalFacts(dictionary, {})
+        return Delta(E, nothing, I, nothing)
+    rows = []
+    for part in run.parts:
+        for relation, columns, marks in _read(root, part, "change", dictionary):
+            for which in range(4):
+                chosen = np.flatnonzero(marks == which)
+                if len(chosen):
+                    rows.append(Rows(which, relation, [c[chosen] for c in columns], len(chosen)))
+    return from_rows(dictionary, rows)
+
+
+def _read(root: Path, part: Part, mark: str, dictionary: Dictionary) -> Iterator[Block]:
+    """The rows of a file, relation by relation."""
+    columns, marks = _columns(root, part, mark)
+    if any(len(c) and int(c.max()) >= len(dictionary) for c in columns):
+        raise CorruptionError(f"{root / part.file.name} names terms the dictionary does not have{ADVICE}")
+    if part.predicate != TRIPLE:
+        yield (part.predicate, WHOLE), columns, marks
+        return
+    subjects, predicates, objects = columns
+    cuts = [0, *(np.flatnonzero(predicates[1:] != predicates[:-1]) + 1).tolist(), len(predicates)]
+    for start, stop in pairwise(cuts):
+        yield (TRIPLE, int(predicates[start])), [subjects[start:stop], objects[start:stop]], marks[start:stop]
+
+
+def _columns(root: Path, part: Part, mark: str) -> tuple[list[Ints], Marks]:
+    view = files.mapped(root, part.file)
+    table = _checked(root / part.file.name, lambda: parquet.read_table(pa.BufferReader(pa.py_buffer(view))))
+    if table.num_rows != part.rows or table.num_columns != part.arity + 1:
+        raise CorruptionError(f"{root / part.file.name} does not hold what the catalog says{ADVICE}")
+    columns = [table.column(f"c{i}").to_numpy().astype(np.int64) for i in range(part.arity)]
+    return columns, table.column(mark).to_numpy()
+
+
+def _checked(path: Path, read: Callable[[], pa.Table]) -> pa.Table:
+    try:
+        return read()
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptionError(f"{path} cannot be read: {error}{ADVICE}") from error

@@ -1,0 +1,343 @@
+"""The store: open a directory, read the newest version, commit the next one, go back to an older one.
+
+A commit writes its files aside, syncs them, and names them in one SQLite transaction. Small changes are rows of the
+catalog and need no file. What is newer than the manifest is the *tail*; `compaction` folds it into files.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import uuid
+from dataclasses import dataclass, replace
+from functools import reduce
+from pathlib import Path
+from zlib import crc32
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.errors import CorruptionError, StoreError, UsageError
+from tidelog.store import cache, delta, files, runs, terms
+from tidelog.store.catalog import FILE, Catalog, Row
+from tidelog.store.delta import Delta
+from tidelog.store.locks import Pin, WriterLock
+from tidelog.store.records import Commit, Manifest, Segment, Settled, Sums, Version
+
+SMALL = 20_000  # rows and terms of a change that is kept in the catalog
+_FOLDERS = (runs.FOLDER, terms.FOLDER, cache.FOLDER, "pins")
+_OURS = {*_FOLDERS, "lock", "acknowledged", FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
+_MARK = struct.Struct("<QI")
+_TRIES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A version as it was read."""
+
+    dictionary: Dictionary
+    E: LocalFacts
+    I: LocalFacts
+    settled: Settled
+    sums: Sums
+    version: int
+
+
+class Store:
+    """A knowledge base in a directory."""
+
+    def __init__(self, root: Path, *, create: bool = True) -> None:
+        """Open a knowledge base, or make a new one where there is nothing."""
+        self.root = root
+        self.lock = WriterLock(root)
+        _check_place(root)
+        if not (root / FILE).exists() or self._interrupted():
+            if not create:
+                raise StoreError(f"{root}: there is no knowledge base here. Make one with `tidelog init {root}`")
+            self._create()
+        self.catalog = Catalog(root, writable=False)
+        self.catalog.check_format()
+        self._pin: Pin | None = None
+        self.manifest = Manifest()
+        self.hash = b""
+        self.version = 0
+        self.committed_terms = 0
+        self.tail: Delta | None = None
+        self.tail_commits = 0
+
+    def close(self) -> None:
+        """Give up the lock and the files."""
+        self.catalog.close()
+        self.lock.release()
+        if self._pin is not None:
+            self._pin.release()
+
+    def _interrupted(self) -> bool:
+        """Whether making the knowledge base was interrupted before anything was in it."""
+        catalog = Catalog(self.root, writable=False)
+        try:
+            return catalog.is_new()
+        finally:
+            catalog.close()
+
+    def _create(self) -> None:
+        with files.explained(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+        self.lock.acquire()
+        catalog = Catalog(self.root, writable=True)
+        try:
+            with files.explained(self.root):
+                for folder in _FOLDERS:
+                    (self.root / folder).mkdir(exist_ok=True)
+            if catalog.is_new():
+                catalog.create(uuid.uuid4().hex)
+            files.sync(self.root)
+            files.sync(self.root.absolute().parent)
+        finally:
+            catalog.close()
+            self.lock.release()
+
+    # Reading
+
+    def newest(self) -> int:
+        """The newest version that was committed, by whichever process."""
+        acknowledged = self._acknowledged()
+        version, _ = self.catalog.head()
+        if version < acknowledged:
+            raise CorruptionError(
+                f"{self.root}: version {acknowledged} was committed, but the catalog ends at {version}: its log is "
+                f"damaged or was removed{files.ADVICE}"
+            )
+        return version
+
+    def read(self) -> Stored:
+        """The newest version."""
+        manifest, rows = self._pinned()
+        stored = self._read_manifest(manifest)
+        dictionary, settled, sums = stored.dictionary, stored.settled, stored.sums
+        tail, hash_ = None, bytes.fromhex(manifest.commit)
+        for row in rows:
+            terms.add(dictionary, row.commit.start, row.commit.terms)
+            change = self.change_of(row, dictionary)
+            tail = change if tail is None else tail.then(change)
+            settled, sums = row.commit.settled or settled, row.commit.sums
+            hash_ = row.hash
+        E, I = (stored.E, stored.I) if tail is None else tail.apply(stored.E, stored.I)
+        version = manifest.version + len(rows)
+        self.manifest, self.version, self.hash, self.tail, self.tail_commits = manifest, version, hash_, tail, len(rows)
+        self.committed_terms = len(dictionary)
+        return Stored(dictionary, E, I, settled, sums, version)
+
+    def _pinned(self) -> tuple[Manifest, list[Row]]:
+        """The manifest with its files held, for it is still the newest after they were; and the commits after it."""
+        for _ in range(_TRIES):
+            with self.catalog.reading():
+                version, manifest = self.newest(), self.catalog.manifest()
+                rows = list(self.catalog.commits(manifest.version, version, bytes.fromhex(manifest.commit)))
+            pin = Pin(self.root, manifest.generation)
+            if manifest.generation == self.catalog.generation():
+                if self._pin is not None:
+                    self._pin.release()
+                self._pin = pin
+                return manifest, rows
+            pin.release()
+        raise StoreError(f"{self.root} changes too quickly to be read; try again")
+
+    def _read_manifest(self, manifest: Manifest) -> Stored:
+        name = cache_name(manifest)
+        held = cache.read(self.root, name) if name else None
+        if held is None or len(held[0]) > manifest.terms:
+            dictionary = Dictionary()
+            for segment in manifest.segments:
+                terms.read(self.root, segment, dictionary)
+            E, I = self.read_base(manifest, dictionary)
+            if name:
+                cache.write(self.root, name, dictionary, E, I, manifest.terms)
+        else:
+            dictionary, E, I = held
+            for segment in manifest.segments:
+                if segment.stop > len(dictionary):
+                    terms.read(self.root, segment, dictionary)
+        for run in manifest.deltas:
+            E, I = runs.read_delta(self.root, run, dictionary).apply(E, I)
+        return Stored(dictionary, E, I, manifest.settled, manifest.sums, manifest.version)
+
+    def read_base(self, manifest: Manifest, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
+        if manifest.base is None:
+            return LocalFacts(dictionary, {}), LocalFacts(dictionary, {})
+        return runs.read_base(self.root, manifest.base, dictionary)
+
+    def change_of(self, row: Row, dictionary: Dictionary) -> Delta:
+        if row.delta is not None:
+            return delta.decode(dictionary, row.delta)
+        assert row.commit.run is not None
+        return runs.read_delta(self.root, row.commit.run, dictionary)
+
+    # The past
+
+    def versions(self) -> list[Version]:
+        """All versions that can still be read, oldest first."""
+        with self.catalog.reading():
+            floor = self.catalog.manifest().floor
+            return [row.commit.version for row in self.catalog.commits(floor, self.version, None)]
+
+    def between(self, older: int, newer: int, dictionary: Dictionary) -> Delta:
+        """What changed from one version to a newer one."""
+        with self.catalog.reading():
+            floor = self.catalog.manifest().floor
+            for version in (older, newer):
+                if not floor <= version <= self.version:
+                    raise UsageError(
+                        f"there is no version {version} of {self.root}: versions {floor} to {self.version} can be read"
+                    )
+            rows = list(self.catalog.commits(older, newer, None))
+        nothing = LocalFacts(dictionary, {})
+        changes = (self.change_of(row, dictionary) for row in rows)
+        return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))
+
+    def settled_at(self, version: int) -> Settled:
+        """Rules, prefixes and settings of a version."""
+        with self.catalog.reading():
+            manifest = self.catalog.manifest()
+            commits = [row.commit for row in self.catalog.commits(manifest.floor, version, None)]
+        return next((c.settled for c in reversed(commits) if c.settled), manifest.at_floor)
+
+    # Writing
+
+    def start_writing(self) -> bool:
+        """Become the one writer, and whether that is new; an error says who else is."""
+        if self.lock.held:
+            return False
+        self.lock.acquire()
+        self.catalog.reopen(writable=True)
+        return True
+
+    def commit(self, commit: Commit, change: Delta, after: Stored) -> None:
+        """Make a version durable; nothing of it is visible if this raises."""
+        stop = len(after.dictionary)
+        start = self.committed_terms
+        if len(change) <= SMALL and stop - start <= SMALL:
+            small = replace(commit, start=start, terms=terms.texts(after.dictionary, start, stop))
+            self._append(small, delta.encode(change), None, set())
+            self.tail = change if self.tail is None else self.tail.then(change)
+            self.tail_commits += 1
+        else:
+            self._commit_files(commit, change, after)
+            self.tail, self.tail_commits = None, 0
+        self.version, self.committed_terms = commit.version.version, stop
+        self._acknowledge(self.version)
+
+    def _commit_files(self, commit: Commit, change: Delta, after: Stored) -> None:
+        """A large change: its own files, those of the tail before it, and a manifest that names them all."""
+        old, version = self.manifest, commit.version.version
+        deltas = list(old.deltas)
+        base = old.base
+        if base is None and self.tail is None:
+            base = run = runs.write_base(self.root, self.fresh_name(version), version, after.E, after.I)
+        else:
+            if self.tail is not None:
+                name = self.fresh_name(self.version)
+                deltas.append(runs.write_delta(self.root, name, old.version, self.version, self.tail))
+            run = runs.write_delta(self.root, self.fresh_name(version), version - 1, version, change)
+            deltas.append(run)
+        filed = replace(commit, start=old.terms, run=run)
+        settled = after.settled
+        new = replace(
+            old, generation=old.generation + 1, version=version, base=base, deltas=tuple(deltas), settled=settled,
+            segments=self.segments(after.dictionary), sums=after.sums,
+        )  # fmt: skip
+        self.sync()
+        replaced = {e.name for e in old.files()} - {e.name for e in new.files()}
+        self._append(filed, None, new, replaced)
+        if cache_name(new) and run is base:
+            cache.write(self.root, cache_name(new), after.dictionary, after.E, after.I, new.terms)
+
+    def segments(self, dictionary: Dictionary) -> tuple[Segment, ...]:
+        """The segments of all terms: new ones are written, together with those before that are not much more."""
+        kept, start, stop = list(self.manifest.segments), self.manifest.terms, len(dictionary)
+        if start == stop:
+            return self.manifest.segments
+        while kept and kept[-1].stop - kept[-1].start < 2 * (stop - start):
+            start = kept.pop().start
+        return (*kept, terms.write(self.root, self.fresh_name(start), dictionary, start, stop))
+
+    def sync(self) -> None:
+        """Make the names of new files durable."""
+        files.sync(self.root / runs.FOLDER)
+        files.sync(self.root / terms.FOLDER)
+
+    def fresh_name(self, number: int) -> str:
+        """A name no earlier attempt can have used."""
+        return f"{number:08d}-{uuid.uuid4().hex[:12]}"
+
+    def _append(self, commit: Commit, data: bytes | None, manifest: Manifest | None, retired: set[str]) -> None:
+        """One transaction. If it fails at its very end, the catalog is asked whether it was made after all."""
+        hash_: bytes | None = None
+        try:
+            with self.catalog.transaction() as connection:
+                hash_ = self.catalog.append(connection, commit, data, self.hash)
+                if manifest is not None:
+                    manifest = replace(manifest, commit=hash_.hex())
+                    self.catalog.replace_manifest(connection, self.manifest, manifest, retired)
+        except StoreError:
+            if hash_ is None or not self._was_made(hash_):
+                raise
+        self.hash = hash_
+        if manifest is not None:
+            self.adopt(manifest)
+
+    def _was_made(self, hash_: bytes) -> bool:
+        try:
+            return self.catalog.has(hash_)
+        except StoreError:
+            return False
+
+    def adopt(self, manifest: Manifest) -> None:
+        """Go on from a manifest this process has just committed."""
+        self.manifest = manifest
+        if self._pin is not None:
+            self._pin.release()
+        self._pin = Pin(self.root, manifest.generation)
+
+    def _acknowledge(self, version: int) -> None:
+        """Remember that the caller was told. Not synced: what matters is that it is never ahead of the catalog."""
+        data = struct.pack("<Q", version)
+        try:
+            descriptor = os.open(self.root / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            try:
+                os.pwrite(descriptor, _MARK.pack(version, crc32(data)), 0)
+            finally:
+                os.close(descriptor)
+        except OSError:
+            return
+
+    def _acknowledged(self) -> int:
+        """The last version a caller was told of, as far as known."""
+        try:
+            data = (self.root / "acknowledged").read_bytes()
+        except OSError:
+            return 0
+        if len(data) != _MARK.size:
+            return 0
+        version, checksum = _MARK.unpack(data)
+        return int(version) if crc32(struct.pack("<Q", version)) == checksum else 0
+
+
+def cache_name(manifest: Manifest) -> str:
+    """The cache of a base, if there is one: named after one of its files, and the terms it has."""
+    if manifest.base is None or not manifest.base.parts:
+        return ""
+    first = manifest.base.parts[0].file
+    return f"{Path(first.name).stem}-{first.checksum:08x}"
+
+
+def _check_place(root: Path) -> None:
+    """Refuse what is no knowledge base, and could not become one."""
+    if root.exists() and not root.is_dir():
+        raise StoreError(f"{root} is a file; a knowledge base is a directory. Give another path")
+    if root.is_dir() and not (root / FILE).exists():
+        foreign = sorted(set(os.listdir(root)) - _OURS)
+        if foreign:
+            raise StoreError(f"{root} is no knowledge base: it holds {foreign[0]}. Give the path of one, or a new path")
+        lost = any(any((root / folder).iterdir()) for folder in (runs.FOLDER, terms.FOLDER) if (root / folder).is_dir())
+        if lost:
+            raise CorruptionError(f"{root / FILE} is missing{files.ADVICE}")

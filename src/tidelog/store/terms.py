@@ -1,0 +1,59 @@
+"""The dictionary as Parquet files of (id, term), each following the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from tidelog.dictionary import Dictionary
+from tidelog.errors import CorruptionError
+from tidelog.store import files
+from tidelog.store.files import ADVICE, Sink
+from tidelog.store.records import Segment
+
+FOLDER = "dictionary"
+_SCHEMA = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.binary(), False)])
+
+
+def write(root: Path, name: str, dictionary: Dictionary, start: int, stop: int) -> Segment:
+    """The terms from one id up to another."""
+
+    def fill(sink: Sink) -> None:
+        with parquet.ParquetWriter(
+            pa.PythonFile(sink, "w"), _SCHEMA, compression="zstd", use_dictionary=False
+        ) as writer:
+            for first, array in dictionary.arrays(start, stop):
+                ids = pa.array(np.arange(first, first + len(array), dtype=np.int32))
+                writer.write_table(pa.Table.from_arrays([ids, array], schema=_SCHEMA))
+
+    return Segment(start, stop, files.write(root, f"{FOLDER}/{name}.parquet", fill))
+
+
+def read(root: Path, segment: Segment, dictionary: Dictionary) -> None:
+    """Add the terms of a segment to a dictionary that has all before it."""
+    view = files.mapped(root, segment.file)
+    try:
+        terms = parquet.read_table(pa.BufferReader(pa.py_buffer(view)), columns=["term"]).column("term")
+    except (pa.ArrowException, OSError) as error:
+        raise CorruptionError(f"{root / segment.file.name} cannot be read: {error}{ADVICE}") from error
+    for chunk in terms.chunks:
+        dictionary.encode_many(chunk)
+    if len(dictionary) != segment.stop:
+        raise CorruptionError(f"{root / segment.file.name} does not hold the terms the catalog says{ADVICE}")
+
+
+def add(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
+    """Add the terms of a commit to a dictionary that has all before them."""
+    if len(dictionary) != start:
+        raise CorruptionError(f"the terms of the catalog start at {start}, not {len(dictionary)}{ADVICE}")
+    if texts:
+        dictionary.encode_many(pa.array([t.encode() for t in texts], pa.binary()))
+
+
+def texts(dictionary: Dictionary, start: int, stop: int) -> tuple[str, ...]:
+    """The terms from one id up to another."""
+    return tuple(t for _, array in dictionary.arrays(start, stop) for t in array.cast(pa.string()).to_pylist())

@@ -1,0 +1,90 @@
+"""Is everything on disk as it was written, and does it add up?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidelog.dictionary import Dictionary
+from tidelog.errors import CorruptionError, StoreError
+from tidelog.store import cache, files, runs, terms
+from tidelog.store.digest import sum_of_facts
+from tidelog.store.records import Manifest, Sums
+from tidelog.store.store import Store, cache_name
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was looked at and what is wrong: nothing, if `ok`.
+
+    >>> import tidelog, tempfile
+    >>> with tidelog.open(tempfile.mkdtemp() + "/x.kb") as kb:
+    ...     _ = kb.apply(add="p(a) .")
+    ...     report = kb.verify(recompute=True)
+    >>> report.ok, report.version, report.problems
+    (True, 1, [])
+    """
+
+    version: int
+    versions: int
+    files: int
+    bytes: int
+    recomputed: bool
+    problems: list[str]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+
+def verify(store: Store) -> Verification:
+    """Read everything again: the catalog, each live file, and the sums of the facts of the newest version."""
+    problems = store.catalog.problems()
+    manifest, versions = store.manifest, 0
+    try:
+        store.newest()
+        with store.catalog.reading():
+            manifest = store.catalog.manifest()
+            versions = len(list(store.catalog.commits(manifest.floor, store.version, None)))
+        entries = {e.name: e for e in (*manifest.files(), *_history(store))}
+        damaged = list(_damaged(store, list(entries.values())))
+        problems += damaged
+        if not damaged:
+            problems += _sums(store, manifest)
+    except StoreError as error:
+        problems.append(str(error))
+        entries = {}
+    problems += cache.check(store.root, cache_name(manifest)) if cache_name(manifest) else []
+    size = sum(e.size for e in entries.values())
+    return Verification(store.version, versions, len(entries), size, False, problems)
+
+
+def _history(store: Store) -> Iterator[files.Entry]:
+    for commit in store.catalog.filed():
+        if commit.run is not None:
+            yield from commit.run.files
+
+
+def _damaged(store: Store, entries: list[files.Entry]) -> Iterator[str]:
+    for entry in entries:
+        try:
+            files.mapped(store.root, entry)
+        except StoreError as error:
+            yield str(error)
+
+
+def _sums(store: Store, manifest: Manifest) -> Iterator[str]:
+    """The facts in files and catalog, read without the cache, must have the sums that were committed with them."""
+    dictionary = Dictionary()
+    for segment in manifest.segments:
+        terms.read(store.root, segment, dictionary)
+    E, I = store.read_base(manifest, dictionary)
+    for run in manifest.deltas:
+        E, I = runs.read_delta(store.root, run, dictionary).apply(E, I)
+    expected = manifest.sums
+    for row in store.catalog.commits(manifest.version, store.version, bytes.fromhex(manifest.commit)):
+        terms.add(dictionary, row.commit.start, row.commit.terms)
+        E, I = store.change_of(row, dictionary).apply(E, I)
+        expected = row.commit.sums
+    if Sums(sum_of_facts(E), sum_of_facts(I)) != expected:
+        yield str(CorruptionError(f"{store.root}: the facts of version {store.version} are not those committed"))

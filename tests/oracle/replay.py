@@ -1,0 +1,98 @@
+"""A history replayed: every algorithm makes every step, and each time the materialisation must be the least model.
+
+All start a step from the same materialisation, which one of them (they take turns) has left; those that count go on
+from their own counts. Counting must be refused exactly where rules are recursive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+import pytest
+
+from tests.oracle.clingo_model import clingo_models
+from tests.oracle.histories import State, random_history, strata_of
+from tests.oracle.ways import changed
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.outcome import Outcome
+from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.errors import UsageError
+from tidelog.model.facts import Fact
+from tidelog.rules.printer import format_fact, format_rule
+
+F = TypeVar("F", bound=FactSet)
+
+EMPTY = State(frozenset(), (), frozenset())
+
+
+def replay_seed(seed: int) -> None:
+    """On the reference engine, where steps are quick and simple; a thousand histories on the local engine instead."""
+    states, where = random_history(seed).states, f"random_history({seed})"
+    if seed % 10 == 0 and seed < 10_000:
+        with closing(LocalEngine()) as engine:
+            replay(engine, states, where)
+    else:
+        replay(ReferenceEngine(), states, where)
+
+
+def replay(engine: Engine[F], states: Sequence[State], where: str) -> None:
+    """The first step, from nothing, adds the whole program."""
+    kept: dict[str, object] = {}
+    before, I = EMPTY, engine.collect(())
+    foreign = clingo_models([(state.rules, state.facts) for state in states])
+    for number, after in enumerate(states):
+        compare(f"{where}, state {number}, clingo", EMPTY, after, foreign[number])
+        outcomes = dict(_outcomes(engine, before, after, I, kept))
+        for name, outcome in outcomes.items():
+            compare(f"{where}, state {number}, {name}", before, after, outcome.I, outcome.added, outcome.removed)
+        left = list(outcomes.values())
+        before, I = after, left[number % len(left)].I
+
+
+def _outcomes(
+    engine: Engine[F], before: State, after: State, I: F, kept: dict[str, object]
+) -> Iterator[tuple[str, Outcome[F]]]:
+    """What each algorithm makes of a step; `kept` is what each asked to be given."""
+    change = changed(engine, before, after, I)
+    refuse = is_recursive(before) or is_recursive(after)
+    for name, algorithm in ALGORITHMS.items():
+        if name == "counting" and refuse:
+            kept.pop(name, None)
+            with pytest.raises(UsageError, match="counting cannot maintain recursive rules"):
+                algorithm(engine, *change, Work())
+        else:
+            outcome = algorithm(engine, *change, Work(), kept.get(name))
+            kept[name] = outcome.kept
+            yield name, outcome
+
+
+def is_recursive(state: State) -> bool:
+    return any(stratum.recursive for stratum in strata_of(state.rules))
+
+
+def compare(where: str, before: State, after: State, *found: Iterable[Fact]) -> None:
+    """What was found, as far as it was: all facts, those added, those removed."""
+    expected = after.model, after.model - before.model, before.model - after.model
+    names = ("all", "added", "removed")
+    wrong = [
+        f"{name}: {how} {format_fact(fact)}"
+        for name, mine, theirs in zip(names, map(frozenset, found), expected, strict=False)
+        if mine != theirs
+        for how, facts in (("missing", theirs - mine), ("extra", mine - theirs))
+        for fact in sorted(facts)
+    ]
+    if wrong:
+        pytest.fail("\n".join([where, *_told(before, after), *wrong]))
+
+
+def _told(before: State, after: State) -> Iterator[str]:
+    """A step in words."""
+    yield from (f"{'        ' if r in after.rules else 'remove  '}{format_rule(r)}" for r in before.rules)
+    yield from (f"add     {format_rule(r)}" for r in after.rules if r not in before.rules)
+    yield from (f"{'        ' if f in after.facts else 'remove  '}{format_fact(f)}" for f in sorted(before.facts))
+    yield from (f"add     {format_fact(f)}" for f in sorted(after.facts - before.facts))

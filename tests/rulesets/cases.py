@@ -1,0 +1,100 @@
+"""Cases as text: small ontologies in Turtle, and what follows from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyoxigraph
+
+from tidelog.knowledge_base import KnowledgeBase
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term, to_term
+from tidelog.model.vocabulary import OWL, RDF, RDFS, TRIPLE, XSD
+from tidelog.rulesets import RuleSet
+
+Triples = frozenset[tuple[Term, Term, Term]]
+
+_PREFIXES = "".join(
+    f"@prefix {name}: <{namespace}> .\n"
+    for name, namespace in {"": "http://example.org/", "rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}.items()
+)
+_LITERAL_SUBJECT = re.compile(r"""(?:^|\.)\s*("[^"]*"(?:\^\^\S+)?|[-\d.e]+)\s""", re.MULTILINE)
+_STAND_IN = "http://example.org/literal/"
+
+
+def turtle(text: str) -> Triples:
+    """The triples of a Turtle text without its prefixes. A literal may stand as a subject."""
+    subjects: list[str] = []
+
+    def replaced(match: re.Match[str]) -> str:
+        subjects.append(match[1])
+        return match[0].replace(match[1], f"<{_STAND_IN}{len(subjects) - 1}>", 1)
+
+    plain = _LITERAL_SUBJECT.sub(replaced, text)
+    values = [_literal(s) for s in subjects]
+    return frozenset(
+        (_subject(str(t.subject), values), Term(str(t.predicate)), Term(str(t.object)))
+        for t in pyoxigraph.parse(f"{_PREFIXES}{plain}".encode(), pyoxigraph.RdfFormat.TURTLE)
+    )
+
+
+def _literal(text: str) -> Term:
+    (triple,) = pyoxigraph.parse(f"{_PREFIXES} :a :b {text} .".encode(), pyoxigraph.RdfFormat.TURTLE)
+    return Term(str(triple.object))
+
+
+def _subject(text: str, values: list[Term]) -> Term:
+    found = re.fullmatch(rf"<{_STAND_IN}(\d+)>", text)
+    return values[int(found[1])] if found else Term(text)
+
+
+@dataclass(frozen=True)
+class Case:
+    title: str
+    premises: str
+    sections: dict[str, str]
+
+    @property
+    def rule(self) -> str:
+        """The rule that the case is about."""
+        return self.title.partition(":")[0]
+
+    @property
+    def options(self) -> dict[str, bool]:
+        return dict.fromkeys(self.words("options"), True)
+
+    def words(self, section: str) -> list[str]:
+        return self.sections.get(section, "").split()
+
+    def triples(self, section: str) -> Triples:
+        return turtle(self.sections.get(section, ""))
+
+    def __str__(self) -> str:
+        return self.title
+
+
+def cases(file: str) -> list[Case]:
+    """The cases of a file beside this one."""
+    _, *texts = re.split(r"^== ", (Path(__file__).parent / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [_case(text) for text in texts]
+
+
+def _case(text: str) -> Case:
+    head, *sections = re.split(r"^-- ", text, flags=re.MULTILINE)
+    title, _, premises = head.partition("\n")
+    return Case(title, premises, {name: body for name, _, body in (s.partition("\n") for s in sections)})
+
+
+def facts(triples: Iterable[tuple[Term, Term, Term]]) -> list[Fact]:
+    return [Fact(TRIPLE, triple) for triple in triples]
+
+
+def closure(rules: RuleSet, premises: Triples) -> tuple[Triples, list[str]]:
+    """All triples that follow, and the names of the rules that report an inconsistency."""
+    with KnowledgeBase() as kb:
+        kb.apply(add=facts(premises), add_rules=rules)
+        triples = frozenset(tuple(map(to_term, row)) for row in kb.facts(TRIPLE))
+        return triples, sorted({i.name for i in kb.inconsistencies()})  # type: ignore[return-value]

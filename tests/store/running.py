@@ -1,0 +1,30 @@
+"""Starts a sweep in a process of its own, with the shim preloaded, and reads its report."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.store.sweep import Report
+
+ROOT = Path(__file__).parents[2]
+PATIENCE = 1800.0  # seconds, for the longest of the long tier
+
+
+def run(module: str, folder: Path, *arguments: object, shim: Path | None = None) -> Report:
+    """`python -m tests.store.MODULE FOLDER ARGUMENTS …`"""
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "OPENBLAS_NUM_THREADS": "1"}
+    if shim:
+        environment["LD_PRELOAD"] = str(shim)
+    command = [sys.executable, "-m", f"tests.store.{module}", str(folder), *map(str, arguments)]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done.stderr
+    return Report(**json.loads(done.stdout))
+
+
+def shown(problems: list[str]) -> str:
+    """The first few of them, for a failing test."""
+    return "\n\n".join([f"{len(problems)} problems", *problems[:3]])
