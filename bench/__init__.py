@@ -8,6 +8,8 @@
     python -m bench table2-10           some of those
     python -m bench updates             DynamiTE's six updates; also updates-10, updates-100
     python -m bench owl                 OWL 2 RL on tidelog, owlrl and reasonable; also owl-1, owl-10
+    python -m bench store               a knowledge base on disk: open, commit, read beside; also store-10, store-100
+    python -m bench equality            owl:sameAs by rewriting, and by axioms
     python -m bench report              the pages in docs/ again, from results/
 
 Each measurement of an engine is a process of its own (`bench.worker`) under a time and a memory limit, one at a time.

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import __doc__ as description
-from bench import owl, report, run
+from bench import equality, owl, report, run
+from bench.durable import measure as durable
+from bench.durable import report as durable_report
 from bench.machine import physical_bytes
 from bench.maintenance import group
 from bench.maintenance import report as maintenance_report
@@ -27,6 +29,8 @@ EVERY_NAME = [
     *(owl.NAME, *(workload.name for workload in owl.WORKLOADS)),
     *(group.NAME, *group.NAMES),
     *(updates.NAME, *updates.NAMES),
+    *(durable.NAME, *durable.NAMES),
+    equality.NAME,
 ]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 FULL = "full"
@@ -60,6 +64,8 @@ PAGES: dict[str, Report] = {
     f"{owl.NAME}-{FULL}": owl,
     f"{group.NAME}-{FULL}": maintenance_report,
     f"{updates.NAME}-{FULL}": updates_report,
+    f"{durable.NAME}-{FULL}": durable_report,
+    f"{equality.NAME}-{FULL}": equality,
 }
 
 
@@ -71,8 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := set(options.workloads) - set(EVERY_NAME):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    codes = [_peers(options), _owl(options), _maintenance(options), _updates(options)]
-    return max(codes)
+    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality)
+    return max([measured(options) for measured in groups])
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -130,6 +136,18 @@ def _updates(options: argparse.Namespace) -> int:
     chosen = chosen_sizes(options.workloads, options.quick, updates.NAME, updates.SIZES)
     name = f"{updates.NAME}-{_extent(options, whole=not set(options.workloads) - {updates.NAME})}"
     return _changes(options, chosen, name, UPDATES, updates_report)
+
+
+def _durable(options: argparse.Namespace) -> int:
+    chosen = chosen_sizes(options.workloads, options.quick, durable.NAME, durable.SIZES)
+    name = f"{durable.NAME}-{_extent(options, whole=not set(options.workloads) - {durable.NAME})}"
+    return _changes(options, chosen, name, UPDATES, durable_report)
+
+
+def _equality(options: argparse.Namespace) -> int:
+    if not options.workloads or equality.NAME in options.workloads:
+        _finish(options, equality.run(options.quick), f"{equality.NAME}-{_extent(options, whole=True)}", equality)
+    return 0
 
 
 def _changes(

@@ -10,6 +10,7 @@ import resource
 import sys
 from pathlib import Path
 
+from bench.durable import measure as durable
 from bench.machine import peak_bytes
 from bench.maintenance.group import NAMES
 from bench.measure import Limits
@@ -18,7 +19,7 @@ from bench.updates import measure as updates
 
 def main(result: str, memory_limit: str, size: str, data: str, limits: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (int(memory_limit), int(memory_limit)))
-    measured = {**NAMES, **updates.NAMES}[size].measure(Path(data), Limits(**json.loads(limits)), _say)
+    measured = {**NAMES, **updates.NAMES, **durable.NAMES}[size].measure(Path(data), Limits(**json.loads(limits)), _say)
     Path(result).write_text(json.dumps({**measured, "peak_bytes": peak_bytes()}))
 
 

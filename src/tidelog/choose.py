@@ -1,13 +1,19 @@
-"""Which algorithm for a change, and why, in one line."""
+"""Which algorithm for a change, stratum by stratum, and why, in one line.
+
+Nothing here costs more when there are more facts.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidelog.algorithms.counting import Counted
+from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.errors import UsageError
 
-# Past this part of the explicit facts, computing everything again is cheaper than taking facts away one by one.
+# Past this part of the explicit facts, computing everything again is cheaper than taking facts away one by one:
+# `bench/maintenance` measures where the two meet.
 _EQUILIBRIUM = 0.03
 _FEW = 1000  # removed facts that are never worth it
 
@@ -18,14 +24,21 @@ class Choice:
     reason: str
 
 
-def choose(asked: str, explicit: int, removed: int, first: bool) -> Choice:
-    """`explicit` facts before the change, of which some are `removed`; `first`: there were no rules before."""
+def choose(asked: str, program: Program, explicit: int, removed: int, kept: object = None) -> Choice:
+    """`explicit` facts before the change, of which some are `removed`; `kept` is what the change before left.
+
+    Counts are there if counting was asked for before: then they are used, and with that kept.
+    """
     if asked != "auto":
         if asked not in ALGORITHMS:
             raise UsageError(f"unknown algorithm {asked!r}; choose one of: auto, {', '.join(ALGORITHMS)}")
         return Choice(asked, "asked for")
-    if first:
+    if not program.before:
         return Choice("rematerialise", "nothing was derived before")
     if removed > max(_FEW, _EQUILIBRIUM * explicit):
         return Choice("rematerialise", f"{removed} of {explicit} explicit facts are removed")
-    return Choice("bf", "a small change")
+    if not isinstance(kept, Counted):
+        return Choice("bf", "a small change")
+    if program.recursive:
+        return Choice("counting+bf", f"counts are kept; bf for {len(program.recursive)} recursive rules")
+    return Choice("counting", "counts are kept, and no rule is recursive")

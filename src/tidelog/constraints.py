@@ -14,13 +14,14 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Engine
-from tidelog.algebra.extended import Extended, extend, over, pivoted, unnegated
+from tidelog.algebra.extended import Extended, extend, over, pivoted
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.outcome import Outcome
 from tidelog.errors import ConstraintError
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Rule, Variable
+from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
 

@@ -22,9 +22,9 @@ Relations = Mapping[str, Answers]
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: one relation, how many rows, where; `left_out` are triples that are not RDF.
+    """What was written: one relation, how many facts, where; `left_out` are facts the format cannot say.
 
-    Rules may derive triples with a literal as subject; RDF formats cannot say them.
+    Those are triples with a literal as subject, which rules may derive, in RDF; and facts without arguments in tables.
 
     >>> import tidelog, tempfile
     >>> kb = tidelog.open()
@@ -45,12 +45,13 @@ def export(relations: Relations, out: Path, format: str | None, *, overwrite: bo
     _check_free(out, overwrite)
     if formats.is_rdf(name):
         return [_write_triples(_triples(relations, name), out, name)]
-    shown = {p: rows for p, rows in relations.items() if not p.startswith(RULESET)}
-    if len(shown) == 1 and formats.is_known(out):
-        ((predicate, answers),) = shown.items()
-        _make_parent(out)
-        return [Exported(predicate, formats.write(out, predicate, answers.term_blocks(), name), str(out))]
-    return _write_folder(shown, out, name)
+    tables = {p: answers for p, answers in relations.items() if answers.names and not p.startswith(RULESET)}
+    without = [Exported(p, 0, "", len(answers)) for p, answers in relations.items() if not answers.names]
+    if len(tables) != 1 or not formats.is_known(out):
+        return _write_folder(tables, out, name) + without
+    _make_parent(out)
+    rows = [formats.write(out, p, answers.term_blocks(), name) for p, answers in tables.items()]
+    return [Exported(p, n, str(out)) for p, n in zip(tables, rows, strict=True)] + without
 
 
 def _available(format: str | None) -> str | None:
@@ -64,7 +65,7 @@ def _check_free(out: Path, overwrite: bool) -> None:
     if not out.exists():
         return
     if not overwrite:
-        raise InputError(f"{out} is already there; choose another name, or replace it with overwrite")
+        raise InputError(f"{out} is already there; choose another name, or replace it (--overwrite, overwrite=True)")
     if out.is_dir():
         for path in out.iterdir():
             if path.is_dir() or not formats.is_known(path):
@@ -74,8 +75,8 @@ def _check_free(out: Path, overwrite: bool) -> None:
 def _triples(relations: Relations, name: str) -> Answers:
     if TRIPLE in relations:
         return relations[TRIPLE]
-    there = ", ".join(sorted(relations)) or "no facts"
-    raise UsageError(f"{name} holds triples, and there are none here but {there}; choose csv, tsv or parquet")
+    there = f"only {', '.join(sorted(relations))}" if relations else "nothing at all"
+    raise UsageError(f"{name} holds triples, and there are none here, {there}; choose csv, tsv or parquet")
 
 
 def _write_triples(triples: Answers, out: Path, name: str) -> Exported:

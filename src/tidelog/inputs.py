@@ -175,6 +175,8 @@ def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
 
 
 def _rules_only(path: Path) -> Program:
+    if formats.is_known(path):
+        raise UsageError(f"{path} holds no rules; if it is an ontology, compile it: tidelog.ontology({str(path)!r})")
     if path.suffix not in LANGUAGES:
         return parse_program(read_text(path), str(path), only="rules")
     program = read_program(path)

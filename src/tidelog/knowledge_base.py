@@ -25,6 +25,7 @@ from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import MODES, OFF, Mode
+from tidelog.equality.names import Difference as SeenDifference
 from tidelog.equality.names import answers as named_answers
 from tidelog.errors import InputError, UsageError
 from tidelog.export import Exported, export
@@ -80,7 +81,7 @@ class KnowledgeBase:
         nothing = self._engine.collect(())
         self._state = State(nothing, nothing)
         if self._store is not None:
-            self._read_store(self._store)
+            self._read_store(self._store.read())
         self._choose_equality(equality)
 
     def _choose_equality(self, asked: str | None) -> None:
@@ -97,11 +98,12 @@ class KnowledgeBase:
     def _equality(self) -> Mode:
         return MODES[str(self._state.options.get("equality", OFF))]
 
-    def _read_store(self, store: Store) -> None:
-        """Take the newest version from disk."""
-        stored = store.read()
-        self._engine = LocalEngine(self._settings, stored.dictionary)
-        self._state = restored(stored)
+    def _read_store(self, stored: Stored) -> None:
+        """Take a version from disk."""
+        if stored.dictionary is not self._engine.dictionary:
+            self._engine.close()
+            self._engine = LocalEngine(self._settings, stored.dictionary)
+        self._state = restored(stored, self._state)
 
     def __enter__(self) -> Self:
         return self
@@ -225,7 +227,8 @@ class KnowledgeBase:
         >>> sorted(kb.facts("q")), sorted(kb.facts("q", kind="derived"))
         ([('a',), ('b',), ('c',)], [('c',)])
         """
-        return self._answers(self._of_kind(kind), self._expand(predicate))
+        name = self._expand(predicate)
+        return self._answers(self._of_kind(kind, name), name)
 
     def _answers(self, facts: LocalFacts, name: str) -> Answers:
         arity = facts.arities().get(name) or self._state.arities.get(name, 0)
@@ -275,7 +278,7 @@ class KnowledgeBase:
         [('p', 1), ('q', 1)]
         """
         facts = self._of_kind(kind)
-        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._expand, relations))
+        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._known, relations))
         return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
 
     def status(self) -> Status:
@@ -320,11 +323,10 @@ class KnowledgeBase:
         >>> list(kb.at(1).query("p(?x)")), list(kb.query("p(?x)"))
         ([('a',)], [])
         """
-        store, state = self._on_disk(), self._state
-        undo = store.between(version, state.version, self._engine.dictionary).inverse()
-        E, I = undo.apply(state.E, state.I)
+        store = self._on_disk()
+        E, I = self._facts_at(version)
         past = KnowledgeBase(self._settings, read_only=True)
-        past._engine = self._engine
+        past._engine = LocalEngine(self._settings, self._engine.dictionary)
         stored = Stored(E.dictionary, E, I, store.settled_at(version), Sums(), version)
         past._state = replace(restored(stored), sums=None)
         return past
@@ -342,16 +344,29 @@ class KnowledgeBase:
         delta = store.between(min(older, newer), max(older, newer), self._engine.dictionary)
         if newer < older:
             delta = delta.inverse()
+        seen = self._seen(older, newer, delta)
         before, after = (parse_rules("\n".join(store.settled_at(v).rules)) for v in (older, newer))
         keys_before, keys_after = ({r.key for r in rules} for rules in (before, after))
         return Difference(
             older,
             newer,
-            FactAnswers(delta.I_added),
-            FactAnswers(delta.I_removed),
+            FactAnswers(seen.added),
+            FactAnswers(seen.removed),
             tuple(r for r in after if r.key not in keys_before),
             tuple(r for r in before if r.key not in keys_after),
         )
+
+    def _facts_at(self, version: int) -> tuple[LocalFacts, LocalFacts]:
+        """Explicit and materialised facts of a version on disk."""
+        state = self._state
+        undo = self._on_disk().between(version, state.version, self._engine.dictionary).inverse()
+        return undo.apply(state.E, state.I)
+
+    def _seen(self, older: int, newer: int, delta: Delta) -> SeenDifference[LocalFacts]:
+        before = after = self._state.I
+        if self._equality is not MODES[OFF]:
+            (_, before), (_, after) = map(self._facts_at, (older, newer))
+        return self._equality.difference(self._engine, before, after, delta.I_added, delta.I_removed)
 
     def refresh(self) -> int:
         """Move to the newest version on disk, which another process may have made; gives its number.
@@ -364,7 +379,7 @@ class KnowledgeBase:
         (0, 1, 1)
         """
         if self._store is not None and self._store.newest() != self._state.version:
-            self._read_store(self._store)
+            self._read_store(self._store.advance(self._state.stored()))
         return self.version
 
     def compact(self, keep: int = 0) -> None:
@@ -407,14 +422,23 @@ class KnowledgeBase:
             raise UsageError('only a knowledge base on disk keeps its past; open it with a path: tidelog.open("x.kb")')
         return self._store
 
-    def _of_kind(self, kind: Kind) -> LocalFacts:
+    def _of_kind(self, kind: Kind, predicate: str | None = None) -> LocalFacts:
         if kind not in ("all", "explicit", "derived"):
             raise UsageError(f'kind is {kind!r}; expected "all", "explicit" or "derived"')
         state = self._state
+        E, some = (S if predicate is None else S.only(predicate) for S in (state.E, state.I))
         if kind == "explicit":
-            return state.E
-        I = self._equality.facts(self._engine, state.I)
-        return I if kind == "all" else I - state.E
+            return E
+        I = self._equality.facts(self._engine, state.I, some)
+        return I if kind == "all" else I - E
+
+    def _known(self, predicate: str) -> str:
+        """The full name of a relation that has facts or rules."""
+        name = self._expand(predicate)
+        known = {**self._state.I.arities(), **self._state.arities}
+        if name not in known:
+            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(known)) or 'none'}")
+        return name
 
     def _expand(self, predicate: str) -> str:
         prefix, colon, local = predicate.partition(":")
@@ -470,10 +494,10 @@ class KnowledgeBase:
         added, removed = self._facts(plus, arities), self._facts(minus, arities)
         E = (before.E - removed) | added
         gone, new = (removed - added) & before.E, added - before.E
-        choice = choose(algorithm, len(before.E), len(gone), first=not before.program.after)
         work = Work()
         same = ruled is before
         program = before.program if same else Program(before.program.after, ruled.program.after)
+        choice = choose(algorithm, program, len(before.E), len(gone), before.kept)
         outcome = self._equality.change(
             choice.algorithm, self._engine, program, E, before.I, gone, new, work, before.kept
         )

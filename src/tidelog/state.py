@@ -54,9 +54,11 @@ def _identity(rule: Rule) -> str:
     return f"{rule.key} {rule.bound}"
 
 
-def restored(stored: Stored) -> State:
-    """The state that was stored."""
+def restored(stored: Stored, before: State | None = None) -> State:
+    """The state that was stored; rules that an earlier state has are not read again."""
     settled = stored.settled
+    if before is not None and before.settled == settled:
+        return replace(before, E=stored.E, I=stored.I, version=stored.version, kept=None, sums=stored.sums)
     rules = tuple(parse_rules("\n".join(settled.rules), "the stored rules"))
     arities = check_rules(rules, stored.E.arities(), allow_cartesian=True)
     return State(

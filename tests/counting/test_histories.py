@@ -14,6 +14,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import counting, recursive_counting
 from tidelog.algorithms.outcome import Outcome
+from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.rematerialise import rematerialise
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
@@ -83,6 +84,23 @@ def count_history(engine: Engine[F], states: Sequence[State], where: str) -> Non
         assert dict(kept.counts) == derivations(after.rules, after.facts, after.model), f"{where}, state {number}"
         if number % 4 == 2:
             kept = None  # as if another algorithm had made this step
+        before, I = after, outcome.I
+
+
+def test_counting_where_rules_are_not_recursive(seeds: range) -> None:
+    for seed in seeds:
+        replay(count_in_part, seed, random_history(seed).states)
+
+
+def count_in_part(engine: Engine[F], states: Sequence[State], where: str) -> None:
+    kept, before, I = None, EMPTY, engine.collect(())
+    for number, after in enumerate(states):
+        outcome = ALGORITHMS["counting+bf"](engine, *changed(engine, before, after, I), Work(), kept)
+        check(outcome, before, after, f"{where}, state {number}")
+        kept = outcome.kept
+        assert isinstance(kept, counting.Counted)
+        assert {r.key for r in kept.rules} <= {r.key for s in stratify(after.rules) if not s.recursive for r in s.rules}
+        assert dict(kept.counts) == derivations(kept.rules, after.facts, after.model), f"{where}, state {number}"
         before, I = after, outcome.I
 
 

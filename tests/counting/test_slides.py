@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,9 +69,11 @@ def take(kb: KnowledgeBase, step: str, text: str, algorithm: str) -> None:
     elif step.startswith("change"):
         old, _, new = text.partition("|")
         what = step.removeprefix("change").replace(" ", "_")
-        kb.apply(**{f"remove{what}": old, f"add{what}": new}, algorithm=algorithm)
+        change: dict[str, Any] = {f"remove{what}": old, f"add{what}": new}
+        kb.apply(**change, algorithm=algorithm)
     else:
-        kb.apply(**{step.replace(" ", "_"): text}, algorithm=algorithm)
+        change = {step.replace(" ", "_"): text}
+        kb.apply(**change, algorithm=algorithm)
 
 
 CASES = dict(cases())

@@ -25,7 +25,17 @@ from tidelog.rules.syntax import Rule
 
 SCHEMA, DATA = "http://example.org/o#", "http://example.org/i#"
 SWRL, SWRLB = "http://www.w3.org/2003/11/swrl#", "http://www.w3.org/2003/11/swrlb#"
-PREFIXES = {"": SCHEMA, "i": DATA, "owl": OWL, "rdf": RDF, "rdfs": RDFS, "xsd": XSD, "swrl": SWRL, "swrlb": SWRLB}
+PREFIXES = {
+    "": SCHEMA,
+    "i": DATA,
+    "v": "urn:swrl:var#",
+    "owl": OWL,
+    "rdf": RDF,
+    "rdfs": RDFS,
+    "xsd": XSD,
+    "swrl": SWRL,
+    "swrlb": SWRLB,
+}
 _ERROR = URIRef("http://www.daml.org/2002/03/agents/agent-ont#error")
 
 Triple = tuple[Term, Term, Term]

@@ -11,6 +11,7 @@ import pytest
 FOLDER = Path(__file__).parents[3] / "shared" / "lubm1"
 DATA, ONTOLOGY = FOLDER / "university0.nt.gz", FOLDER / "univ-bench.ttl"
 NUMBERS = range(1, 15)
+NAMESPACE = "http://www.lehigh.edu/~zhp2/2004/0401/univ-bench.owl#"
 
 needs_lubm = pytest.mark.skipif(not DATA.exists(), reason="the LUBM data are not beside the repository")
 

@@ -21,7 +21,8 @@ def check(seed: int, closure: Closure) -> None:
     assert bool(clashes) == bool(closure.contradictions), text
 
 
-@pytest.mark.parametrize("seed", range(15))
+# The last ones need what classes say of unnamed values.
+@pytest.mark.parametrize("seed", [*range(12), 63, 103, 133, 141])
 def test_same_as_owlrl(seed: int) -> None:
     check(seed, by_owlrl(together({seed: case(seed)})))
 

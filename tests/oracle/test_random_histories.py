@@ -33,10 +33,10 @@ def test_every_algorithm_makes_every_step(seeds: range) -> None:
 
 @pytest.mark.parametrize("seed", range(IN_PUBLIC))
 def test_through_the_public_interface(seed: int) -> None:
-    """The algorithms take turns; counting leaves its turn to the next one where rules are recursive."""
+    """The algorithms take turns, with `auto` after each; counting leaves its turn to it where rules are recursive."""
     history, before = random_history(seed), EMPTY
     first = Step(history.states[0].facts, frozenset(), history.states[0].rules)
-    names = list(ALGORITHMS)
+    names = [name for algorithm in ALGORITHMS for name in (algorithm, "auto")]
     with KnowledgeBase() as kb:
         for number, (step, after) in enumerate(zip((first, *history.steps), history.states, strict=True), start=seed):
             name = names[number % len(names)]

@@ -46,6 +46,11 @@ def run_step(step: Step, folder: Path) -> str:
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=True).stdout
 
 
+def shows(step: Step, printed: str) -> bool:
+    """Whether this was printed; `...` on the page stands for anything, as in doctest."""
+    return doctest.OutputChecker().check_output(step.shown, printed, doctest.ELLIPSIS)
+
+
 def run_session(path: Path) -> doctest.TestResults:
     """All Python blocks of a page as one session, from top to bottom."""
     session = doctest.DocTestParser().get_doctest("\n".join(blocks(path, "python")), {}, path.name, str(path), 0)

@@ -29,6 +29,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "owl": (*BOTTOM, "rules"),
     "generate": BOTTOM,
     "algorithms": (*BOTTOM, "rules", "algebra"),
+    "equality": (*BOTTOM, "rules", "algebra", "algorithms"),
     "engines.reference": (*BOTTOM, "rules", "algebra"),
     "engines.local": ENGINE,
     # LocalFacts is the form facts have in memory; the store brings them there and back.
@@ -46,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "inputs": (*MIDDLE, "languages"),
     "knowledge_base": (
         *MIDDLE,
+        "equality",
         "store",
         "state",
         "commit",
@@ -86,6 +88,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "knowledge_base",
         "program",
         "generate",
+        "status",
+        "store.records",
+        "store.verification",
     ),
 }
 COLUMNS = ("numpy", "pyarrow", "pandas")

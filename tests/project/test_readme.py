@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.documents import ROOT, Step, blocks, run_session, run_step, steps
+from tests.project.documents import ROOT, Step, blocks, run_session, run_step, shows, steps
 from tidelog.rules.expressions import FUNCTIONS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -34,7 +34,8 @@ def test_python_blocks_run(page: Path, folder: Path) -> None:
 def test_console_blocks_run(page: Path, folder: Path) -> None:
     for block in blocks(page, "console"):
         for step in steps(block):
-            assert run_step(step, folder) == step.shown
+            printed = run_step(step, folder)
+            assert shows(step, printed), f"$ {step.command}\n{printed}"
 
 
 def test_readme_has_both_kinds_of_block() -> None:
@@ -50,7 +51,9 @@ def test_a_wrong_output_is_noticed(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\n>>> 1 + 1\n3\n```\n")
     assert run_session(page).failed == 1
-    assert run_step(Step("echo a", "b\n"), tmp_path) != "b\n"
+    for shown, right in (("b\n", False), ("a\n", True), ("...b\n", False), ("...\n", True)):
+        step = Step("echo a", shown)
+        assert shows(step, run_step(step, tmp_path)) == right
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import pyoxigraph
 
-from tidelog.knowledge_base import KnowledgeBase
+from tidelog.algebra.engine import Work
+from tidelog.algorithms.semi_naive import materialise
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.inconsistencies import inconsistencies
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, to_term
+from tidelog.model.terms import Term
 from tidelog.model.vocabulary import OWL, RDF, RDFS, TRIPLE, XSD
+from tidelog.rules.safety import check_rules
+from tidelog.rules.strata import Stratum, stratify
 from tidelog.rulesets import RuleSet
+from tidelog.settings import Settings
 
 Triples = frozenset[tuple[Term, Term, Term]]
+
+SETTINGS = Settings(memory_budget=1 << 30, threads=1)
 
 _PREFIXES = "".join(
     f"@prefix {name}: <{namespace}> .\n"
@@ -92,9 +101,16 @@ def facts(triples: Iterable[tuple[Term, Term, Term]]) -> list[Fact]:
     return [Fact(TRIPLE, triple) for triple in triples]
 
 
+@lru_cache(maxsize=8)
+def strata(rules: RuleSet) -> list[Stratum]:
+    """Kept: most cases use the same rules."""
+    check_rules(rules)
+    return stratify(rules)
+
+
 def closure(rules: RuleSet, premises: Triples) -> tuple[Triples, list[str]]:
     """All triples that follow, and the names of the rules that report an inconsistency."""
-    with KnowledgeBase() as kb:
-        kb.apply(add=facts(premises), add_rules=rules)
-        triples = frozenset(tuple(map(to_term, row)) for row in kb.facts(TRIPLE))
-        return triples, sorted({i.name for i in kb.inconsistencies()})  # type: ignore[return-value]
+    engine = LocalEngine(SETTINGS)
+    I = materialise(engine, strata(rules), engine.collect(facts(premises)), Work())
+    triples = frozenset(fact.args for fact in I.only(TRIPLE))
+    return triples, sorted({i.name for i in inconsistencies(engine, tuple(rules), I)})  # type: ignore[return-value]

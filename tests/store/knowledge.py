@@ -18,7 +18,7 @@ from tidelog.store import compaction, store
 RULES = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
 OTHER_RULES = "source(?x) :- edge(?x, ?y), ~target(?x) . target(?y) :- edge(?x, ?y) ."
 BULK = 40  # facts of a bulk change
-LOW = {(store, "SMALL"): 30, (compaction, "_COMMITS"): 4}
+LOW = {(store, "SMALL"): 30, (compaction, "COMMITS"): 4}
 
 
 def bulk(start: int) -> str:

@@ -82,7 +82,7 @@ def warm(subject: Subject, folder: Path) -> None:
 
     def learn(say: Say) -> None:
         subject.exemplar(folder / "x.kb", lambda: None)
-        look_here(subject, folder / "x.kb", commit=True)
+        look_here(subject, folder / "x.kb", commit=False)
         say(sorted(sys.modules))
 
     folder.mkdir()

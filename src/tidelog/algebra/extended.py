@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.rules.syntax import Atom, Negation, Rule, Variable, literal_variables
+from tidelog.rules.syntax import Atom, Negation, Rule
 
 F = TypeVar("F", bound=FactSet)
 
@@ -56,18 +56,6 @@ def pivoted(rule: Rule, before: F, pivot: F, behind: F, negated: F) -> list[Exte
         for i, atom in enumerate(rule.atoms)
         if pivot.may_match(atom)
     ]
-
-
-def unnegated(rule: Rule, number: int) -> Rule:
-    """The rule with a positive copy of one negated atom put in front: where that copy reads a change, the rule's
-    instances whose negated atom the change touches. Variables of the negated atom alone get names of their own.
-    """
-    negation = rule.negations[number]
-    others = {v for b in rule.body if b is not negation for v in literal_variables(b)}
-    args = tuple(
-        Variable(f"{a.name}'") if isinstance(a, Variable) and a not in others else a for a in negation.atom.args
-    )
-    return with_body(rule, Atom(negation.atom.predicate, args))
 
 
 @lru_cache(maxsize=20_000)

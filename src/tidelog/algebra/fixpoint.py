@@ -46,6 +46,16 @@ def fixpoint(
     return everything, added
 
 
+def consequences(
+    engine: Engine[F], rules: Sequence[Rule], known: F, new: F, work: Work, negated: F | None = None
+) -> F:
+    """`new`, and all that follows from it together with `known`; both as in `fixpoint`."""
+    _, rounds = fixpoint(engine, rules, known, new, work, negated)
+    for N in rounds:
+        new = new | N
+    return new
+
+
 def check_bound(bound: int | None, added: int, rounds: int) -> None:
     """Refuse a recursion that seems to have no end."""
     if bound is not None and added > bound:

@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, extend, over, unnegated, with_body
+from tidelog.algebra.extended import Extended, extend, over, with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.tally import Tally
 from tidelog.rules.syntax import Aggregate, Atom, Negation, Rule, Variable
+from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
 

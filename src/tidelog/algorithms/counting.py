@@ -11,27 +11,30 @@ for its group, and only the groups that a change touches are looked at. A rule t
 with it, one that is added brings them.
 
 A count is no proof of support where rules are recursive: facts on a cycle count each other and would stay for ever
-(Nicolas and Yazdani 1983). There counting is refused.
+(Nicolas and Yazdani 1983). There counting is refused; or, if it is told what to use instead, another algorithm makes
+the change of those strata, and only instances of the other rules are counted. A fact that counts as zero then stays if
+a recursive rule below derives it, and one that a recursive stratum takes away stays if it has a count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import over
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.tally import Tally
-from tidelog.algorithms.aggregates import changed_groups
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.aggregates import changed_groups, given_by
+from tidelog.algorithms.layers import Decrease, LayerChange, Program
 from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.touched import Side
 from tidelog.errors import RuleError, UsageError
 from tidelog.rules.layers import Layer, divided
 from tidelog.rules.levels import levels
-from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
 
@@ -40,70 +43,104 @@ _SHOWN = 3  # recursive rules that an error names
 
 @dataclass(frozen=True)
 class Counted(Generic[F]):
-    """What is kept from one change to the next."""
+    """What is kept from one change to the next: the counts, and the rules whose instances they count."""
 
     counts: Tally[F]
+    rules: tuple[Rule, ...]
 
 
 def counting(
     engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
 ) -> Outcome[F]:
-    """The materialisation after a change; counts that were not kept are taken from I first."""
-    order = _order(program)
-    if order is None:
-        removing, adding = program.in_two_steps()
+    """The materialisation after a change; counts that were not kept are taken from I first. Refuses recursion."""
+    _refuse(program.recursive)
+    return counting_else(engine, None, program, E, I, removed, added, work, kept)
+
+
+def counting_else(
+    engine: Engine[F],
+    decrease: Decrease | None,
+    program: Program,
+    E: F,
+    I: F,
+    removed: F,
+    added: F,
+    work: Work,
+    kept: object = None,
+) -> Outcome[F]:
+    """The same for any program: `decrease` says which facts of a recursive stratum are gone."""
+    stages = _stages(program)
+    if stages is None or (decrease is None and any(s.recursive for s in stages)):
         nothing = engine.collect(())
-        first = counting(engine, removing, E - added, I, removed, nothing, work, kept)
-        return first.then(counting(engine, adding, E, first.I, nothing, added, work, first.kept))
-    counts = kept.counts if isinstance(kept, Counted) else _counts(engine, program, (E - added) | removed, I)
-    state = _Counting(engine, counts, I, engine.collect(()), work)
-    state.change(engine.once(added), engine.once(removed))
-    for level in order:
-        state.apply(level)
-    return Outcome(state.after, state.plus, state.minus, Counted(state.counts))
+        removing, adding = program.in_two_steps()
+        first = counting_else(engine, decrease, removing, E - added, I, removed, nothing, work, kept)
+        return first.then(counting_else(engine, decrease, adding, E, first.I, nothing, added, work, first.kept))
+    counted = [s.layer for s in stages if not s.recursive]
+    before = [r for layer in counted for r in (*layer.kept, *layer.removed)]
+    after = [r for layer in counted for r in (*layer.kept, *layer.added)]
+    change = _Change(engine, _counts(engine, before, (E - added) | removed, I, kept), E, I, work)
+    change.move(engine.once(added), engine.once(removed))
+    for stage in stages:
+        change.run(stage, decrease)
+    return Outcome(change.after, change.plus, change.minus, Counted(change.counts, tuple(after)))
 
 
-def _order(program: Program) -> list[Layer] | None:
-    """Old and new rules, level by level; None if they cannot be ordered together. Refuses recursion."""
-    _refuse_recursion(program.strata)
-    strata = program.strata
-    if program.is_changed:
-        _refuse_recursion(stratify(program.before))
-        try:
-            strata = stratify({r.key: r for r in (*program.before, *program.after)}.values())
-        except RuleError:
-            return None
-    if any(s.recursive for s in strata):
+@dataclass(frozen=True)
+class _Stage:
+    """Rules that are maintained together: a level of rules that are counted, or a recursive stratum."""
+
+    layer: Layer
+    recursive: bool
+
+
+def _stages(program: Program) -> list[_Stage] | None:
+    """Old and new rules, what each reads before it; None if they cannot be ordered together."""
+    try:
+        strata = program.together
+    except RuleError:
         return None
     old, new = ({r.key for r in rules} for rules in (program.before, program.after))
-    return [divided(level, old, new) for level in levels(tuple(rule for s in strata for rule in s.rules))]
+    stages: list[_Stage] = []
+    for recursive, group in groupby(strata, lambda stratum: stratum.recursive):
+        parts = [s.rules for s in group]
+        some = parts if recursive else levels(tuple(chain.from_iterable(parts)))
+        stages += [_Stage(divided(rules, old, new), recursive) for rules in some]
+    return stages
 
 
-def _refuse_recursion(strata: Sequence[Stratum]) -> None:
-    rules = [rule for stratum in strata if stratum.recursive for rule in stratum.rules]
-    if rules:
-        shown = "".join(f"\n    {rule}" for rule in rules[:_SHOWN])
-        more = f"\n    and {len(rules) - _SHOWN} more" if len(rules) > _SHOWN else ""
+def _refuse(recursive: Sequence[Rule]) -> None:
+    if recursive:
+        shown = "".join(f"\n    {rule}" for rule in recursive[:_SHOWN])
+        more = f"\n    and {len(recursive) - _SHOWN} more" if len(recursive) > _SHOWN else ""
         raise UsageError(
             "counting cannot maintain recursive rules: facts that derive each other would never go. "
-            f'Use algorithm="recursive-counting", "bf" or "dred". These rules are recursive:{shown}{more}'
+            'Use algorithm="counting+bf", which counts where it can, "recursive-counting", "bf" or "dred". '
+            f"These rules are recursive:{shown}{more}"
         )
 
 
-def _counts(engine: Engine[F], program: Program, E: F, I: F) -> Tally[F]:
-    """The counts of the state before the change, by one look at all rule instances."""
-    rules = [over(r, I) for r in program.before if r.heads]
-    return engine.once(E) + engine.tally(rules, Work())
+def _counts(engine: Engine[F], rules: Iterable[Rule], E: F, I: F, kept: object) -> Tally[F]:
+    """The counts of these rules before the change. Only rules that were not counted so far are looked at, and those
+    that are counted no more.
+    """
+    wanted = {r.key: r for r in rules}
+    counted = {r.key: r for r in kept.rules} if isinstance(kept, Counted) else {}
+    counts = kept.counts if isinstance(kept, Counted) else engine.once(E)
+    new = [over(r, I) for key, r in wanted.items() if key not in counted]
+    gone = [over(r, I) for key, r in counted.items() if key not in wanted]
+    return counts + engine.tally(new, Work()) - engine.tally(gone, Work()) if new or gone else counts
 
 
-class _Counting(Generic[F]):
+class _Change(Generic[F]):
     """The counts on their way through a change, and the net change so far."""
 
-    def __init__(self, engine: Engine[F], counts: Tally[F], I: F, nothing: F, work: Work) -> None:
+    def __init__(self, engine: Engine[F], counts: Tally[F], E: F, I: F, work: Work) -> None:
         self.engine = engine
         self.counts = counts
-        self.I = I
-        self.nothing = self.minus = self.plus = nothing
+        self.E, self.I = E, I
+        self.nothing = self.minus = self.plus = engine.collect(())
+        self.lower: tuple[Rule, ...] = ()
+        self.recursive: tuple[Rule, ...] = ()  # those of them that are not counted
         self.work = work
         self._turn()
 
@@ -114,16 +151,32 @@ class _Counting(Generic[F]):
         self.was = Side(self.engine, self.nothing, self.I, self.I, self.I, self.plus, Z)
         self.now = Side(self.engine, self.nothing, self.after, self.after, self.after, self.minus, Z)
 
-    def apply(self, level: Layer) -> None:
-        """Count what the rules of a level gain and lose."""
+    def run(self, stage: _Stage, decrease: Decrease | None) -> None:
+        """Count what a stage gains and loses; or have its change made, if there is somebody to make it."""
+        after = (*stage.layer.kept, *stage.layer.added)
+        if stage.recursive and decrease is not None:
+            self._decrease(stage.layer, decrease)
+            self.recursive = (*self.recursive, *after)
+        else:
+            self._count(stage.layer)
+        self.lower = (*self.lower, *after)
+
+    def _count(self, level: Layer) -> None:
         kept = [r for r in level.kept if r.aggregate is None]
         gained = [over(r, self.after) for r in level.added] + [v for r in kept for v in self.now.touched(r)]
         lost = [over(r, self.I) for r in level.removed] + [v for r in kept for v in self.was.touched(r)]
         aggregates = [r for r in level.kept if r.aggregate is not None]
         more, less = changed_groups(self.engine, aggregates, self.I, self.after, self.minus, self.plus)
-        self.change(self.engine.tally(gained, self.work) + more, self.engine.tally(lost, self.work) + less)
+        self.move(self.engine.tally(gained, self.work) + more, self.engine.tally(lost, self.work) + less)
 
-    def change(self, gained: Tally[F], lost: Tally[F]) -> None:
+    def _decrease(self, stratum: Layer, decrease: Decrease) -> None:
+        change = LayerChange(self.engine, stratum, self.lower, self.E, self.I, self.nothing)
+        minus, self.plus = change.maintain(decrease, self.minus, self.plus, self.work)
+        self.minus = minus - self.counts.of(minus).facts()
+        self._turn()
+
+    def move(self, gained: Tally[F], lost: Tally[F]) -> None:
+        """Change the counts, and with them the facts."""
         if not gained and not lost:
             return
         self.counts = self.counts - lost + gained
@@ -131,6 +184,11 @@ class _Counting(Generic[F]):
         self.work.rounds += 1
         self.work.count("counts", len(touched))
         present = self.counts.of(touched).facts()
+        absent = (touched - present) & self.I
         self.plus = self.plus | (present - self.I)
-        self.minus = (self.minus - present) | ((touched - present) & self.I)
+        self.minus = (self.minus - present) | (absent - self._given(absent))
         self._turn()
+
+    def _given(self, facts: F) -> F:
+        """Those of the facts that recursive rules below derive."""
+        return given_by(self.engine, self.recursive, facts, self.after, self.work) if self.recursive else self.nothing

@@ -17,7 +17,7 @@ from typing import TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import pivoted, with_body
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.fixpoint import fixpoint
+from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.layers import Support
 
 F = TypeVar("F", bound=FactSet)
@@ -57,8 +57,6 @@ def _rederive(support: Support[F], D: F, work: Work) -> F:
     work.count("DR4", work.derivations - before)
     before = work.derivations
     rules = [r for r in support.rules if r.atoms]
-    _, rounds = fixpoint(support.engine, rules, known, R, work, negated=support.negated)
+    R = consequences(support.engine, rules, known, R, work, support.negated)
     work.count("DR5", work.derivations - before)
-    for N in rounds:
-        R = R | N
     return R

@@ -18,7 +18,7 @@ from typing import TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import pivoted
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.fixpoint import fixpoint
+from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.layers import Support
 
 F = TypeVar("F", bound=FactSet)
@@ -59,8 +59,6 @@ def otherwise_supported(support: Support[F], U: F, K: F, work: Work) -> F:
     work.count("T(K)", work.derivations - before)
     before = work.derivations
     rules = [r for r in support.rules if r.atoms]
-    _, rounds = fixpoint(support.engine, rules, K, O, work, negated=support.negated)
+    O = consequences(support.engine, rules, K, O, work, support.negated)
     work.count("T(F, N)", work.derivations - before)
-    for N in rounds:
-        O = O | N
     return O

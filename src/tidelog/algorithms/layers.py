@@ -24,15 +24,16 @@ from functools import cached_property
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, extend, over, reading, unnegated
+from tidelog.algebra.extended import Extended, extend, over, reading
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.fixpoint import fixpoint
+from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.aggregates import Groups, given_by
 from tidelog.algorithms.outcome import Outcome
 from tidelog.errors import RuleError
 from tidelog.rules.layers import Layer, layers
 from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
+from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
 
@@ -53,6 +54,17 @@ class Program:
     def strata(self) -> list[Stratum]:
         """The strata of the rules after the change."""
         return stratify(self.after)
+
+    @cached_property
+    def together(self) -> list[Stratum]:
+        """The strata of old and new rules together. Raises `RuleError` when they cannot be ordered."""
+        return stratify({r.key: r for r in (*self.before, *self.after)}.values()) if self.is_changed else self.strata
+
+    @cached_property
+    def recursive(self) -> tuple[Rule, ...]:
+        """The rules that are recursive before the change, or after it."""
+        strata = (*stratify(self.before), *self.strata) if self.is_changed else self.strata
+        return tuple({r.key: r for s in strata if s.recursive for r in s.rules}.values())
 
     @cached_property
     def is_changed(self) -> bool:
@@ -105,8 +117,8 @@ def maintain(
     nothing = engine.collect(())
     lower: tuple[Rule, ...] = ()
     for layer in order:
-        state = _Layer(engine, layer, lower, E, I, nothing)
-        minus, plus = state.maintain(decrease, minus, plus, work)
+        change = LayerChange(engine, layer, lower, E, I, nothing)
+        minus, plus = change.maintain(decrease, minus, plus, work)
         lower = (*lower, *layer.kept, *layer.added)
     return Outcome((I - minus) | plus, plus, minus)
 
@@ -122,7 +134,9 @@ def _in_two_steps(
 
 
 @dataclass(frozen=True)
-class _Layer(Generic[F]):
+class LayerChange(Generic[F]):
+    """One layer, given the materialisation before the change and the explicit facts after it."""
+
     engine: Engine[F]
     rules: Layer
     lower: tuple[Rule, ...]
@@ -166,10 +180,7 @@ class _Layer(Generic[F]):
         if not new:
             return self.nothing
         recursive = [r for r in (*self.rules.kept, *self.rules.added) if r.aggregate is None and r.atoms]
-        _, rounds = fixpoint(self.engine, recursive, known, new, work)
-        for N in rounds:
-            new = new | N
-        return new
+        return consequences(self.engine, recursive, known, new, work)
 
     @staticmethod
     def _through_negation(rules: Sequence[Rule], changed: F, facts: F) -> Iterator[Extended[F]]:

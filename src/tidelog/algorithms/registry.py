@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward, declarative_dred, dred, fp_update
-from tidelog.algorithms.counting import counting
+from tidelog.algorithms.counting import counting, counting_else
 from tidelog.algorithms.layers import Decrease, Program, maintain
 from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.recursive_counting import recursive_counting
@@ -39,9 +39,16 @@ def _decreasing(decrease: Decrease) -> Algorithm:
     return algorithm
 
 
+def _counting_with_bf(
+    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
+) -> Outcome[F]:
+    return counting_else(engine, backward_forward.decrease, program, E, I, removed, added, work, kept)
+
+
 ALGORITHMS: Mapping[str, Algorithm] = {
     "bf": _decreasing(backward_forward.decrease),
     "counting": counting,
+    "counting+bf": _counting_with_bf,
     "declarative": _decreasing(declarative_dred.decrease),
     "dred": _decreasing(dred.decrease),
     "fp": _decreasing(fp_update.decrease),

@@ -25,7 +25,6 @@ def run(options: Namespace) -> int:
     if options.json:
         print_json({"version": after.version, "oldest": after.oldest, "bytes_before": before, "bytes": after.bytes})
     else:
-        print(
-            f"{file_size(before)} became {file_size(after.bytes)}; versions {after.oldest} to {after.version} are kept"
-        )
+        sizes = f"{file_size(before)} became {file_size(after.bytes)}"
+        print(f"{sizes}; versions {after.oldest} to {after.version} can be read")
     return 0

@@ -33,7 +33,7 @@ def run(options: Namespace) -> int:
         version = kb.version
     for each in written:
         if each.left_out:
-            warn(f"{each.left_out:,} triples are not RDF (a literal as subject) and were left out of {each.file}")
+            warn(f"{each.left_out:,} facts of {each.predicate} cannot be said in this format and were left out")
     if options.json:
         print_json({"version": version, "exports": [asdict(each) for each in written]})
     else:

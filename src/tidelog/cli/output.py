@@ -14,6 +14,7 @@ from tidelog.model.terms import double_text
 
 _BLOCK = 10_000  # rows that decide how wide the columns are
 _TICK = 0.3  # seconds
+_UNITS = ("kB", "MB", "GB", "TB")
 
 Cell = Callable[[object], str]
 
@@ -79,12 +80,8 @@ def file_size(count: int) -> str:
     """
     if count < 1000:
         return f"{count} bytes"
-    size, unit = float(count), ""
-    for unit in ("kB", "MB", "GB", "TB"):
-        size /= 1000
-        if size < 999.95:
-            break
-    return f"{size:.1f} {unit}"
+    power = min((len(str(count)) - 1) // 3, len(_UNITS))
+    return f"{count / 1000**power:.1f} {_UNITS[power - 1]}"
 
 
 def warn(message: str) -> None:

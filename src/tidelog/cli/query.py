@@ -8,11 +8,15 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidelog.cli.knowledge import add_knowledge_base, add_version, as_of, natural, open_to_read
-from tidelog.cli.output import working
+from tidelog.cli.output import warn, working
 from tidelog.cli.rows import TEXT_FORMATS, print_rows
 from tidelog.errors import UsageError
+
+if TYPE_CHECKING:
+    from tidelog.knowledge_base import KnowledgeBase
 
 _SPARQL = re.compile(r"\s*(?:#.*\n\s*)*(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*]", re.IGNORECASE)
 
@@ -36,7 +40,10 @@ def run(options: Namespace) -> int:
         raise UsageError("parquet is for files; say which with --out FILE")
     with open_to_read(options) as kb:
         with working("answering"):
-            answers = as_of(kb, options.at).query(options.query)
+            asked = as_of(kb, options.at)
+            answers = asked.query(options.query)
+        if not len(answers):
+            _warn_of_unknown(asked, options.query)
         if form == "parquet":
             from tidelog import formats
 
@@ -45,6 +52,16 @@ def run(options: Namespace) -> int:
             with _output(options.out):
                 print_rows(answers, form, options.limit)
     return 0
+
+
+def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
+    """No answers: perhaps a relation was mistyped."""
+    from tidelog.rules.parser import parse_query
+    from tidelog.rules.syntax import Atom
+
+    for atom in parse_query(query, kb.prefixes)[0]:
+        if isinstance(atom, Atom) and atom.args and not kb.facts(atom.predicate).names:
+            warn(f"no fact and no rule has {atom.predicate}")
 
 
 @contextmanager

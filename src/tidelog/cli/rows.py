@@ -65,11 +65,11 @@ def _exact(value: Value) -> str:
 def _print_json(answers: Answers, rows: Rows) -> None:
     """Row by row, so that any number of them can be printed."""
     print(f'{{\n  "variables": {json.dumps(answers.names)},\n  "total": {len(answers)},\n  "rows": [', end="")
-    separator = ""
+    start, end = "\n", ""
     for row in rows:
-        print(f"{separator}\n    {json.dumps([json_value(value) for value in row], ensure_ascii=False)}", end="")
-        separator = ","
-    print(f"{'\n  ' if separator else ''}]\n}}")
+        print(f"{start}    {json.dumps([json_value(value) for value in row], ensure_ascii=False)}", end="")
+        start, end = ",\n", "\n  "
+    print(f"{end}]\n}}")
 
 
 def json_value(value: Value) -> object:

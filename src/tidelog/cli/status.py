@@ -29,7 +29,7 @@ def run(options: Namespace) -> int:
 
 def _print(found: Status) -> None:
     lines = {
-        "version": f"{found.version} (from {found.oldest} on can be read)",
+        "version": f"{found.version} (the oldest that can be read is {found.oldest})",
         "digest": found.digest,
         "facts": f"{found.facts:,} ({found.explicit:,} explicit, {found.derived:,} derived)",
         "rules": f"{found.rules:,}{f', made with {found.ruleset}' if found.ruleset else ''}",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
 from tidelog.cli.changes import add_show, change_json, print_change, print_lines
 from tidelog.cli.engines import add_engine, engine
 from tidelog.cli.knowledge import add_knowledge_base, open_to_change, open_to_read
 from tidelog.cli.output import print_json, working
-from tidelog.errors import UsageError
+from tidelog.errors import InputError, UsageError
 
 PARTS = {
     "add": "facts to add",
@@ -18,7 +19,10 @@ PARTS = {
     "add_rules": "rules to add",
     "remove_rules": "rules to remove",
 }
-ALGORITHMS = ("auto", "bf", "dred", "fp", "counting", "recursive-counting", "declarative", "rematerialise")
+ALGORITHMS = (
+    *("auto", "bf", "dred", "fp", "counting", "counting+bf"),
+    *("recursive-counting", "declarative", "rematerialise"),
+)
 _PREVIEWED = 100  # facts of a preview that are shown
 
 
@@ -40,37 +44,46 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    parts = _parts(options)
+    add, remove, add_rules, remove_rules = _parts(options)
     chosen = engine(options)
     with (open_to_read if options.dry_run else open_to_change)(options) as kb:
+        attempt = kb.preview if options.dry_run else partial(kb.apply, message=options.message)
         with working("updating"):
-            if options.dry_run:
-                change = kb.preview(**parts, algorithm=options.algorithm, engine=chosen)
-            else:
-                change = kb.apply(**parts, algorithm=options.algorithm, engine=chosen, message=options.message)
-        show = options.show if options.show is not None else _PREVIEWED * options.dry_run
+            change = attempt(add, remove, add_rules, remove_rules, algorithm=options.algorithm, engine=chosen)
         if options.json:
-            print_json({**change_json(change, show), "dry_run": options.dry_run})
+            print_json({**change_json(change, options.show or 0), "dry_run": options.dry_run})
         elif options.dry_run:
-            print_lines(change, kb.prefixes, show)
-            print(f"nothing was changed; this would be {change}")
+            print_lines(change, kb.prefixes, _PREVIEWED if options.show is None else options.show)
+            would = f"version {change.version} would be +{len(change.added)} -{len(change.removed)} facts"
+            print(f"nothing was changed; {would}")
         else:
-            print_change(change, kb.prefixes, show)
+            print_change(change, kb.prefixes, options.show or 0)
     return 0
 
 
-def _parts(options: Namespace) -> dict[str, list[str | Path]]:
+def _parts(options: Namespace) -> list[list[str | Path]]:
     """What is to be added and removed; nothing at all, or standard input twice, is wrong use."""
-    given = {name: getattr(options, name) or [] for name in PARTS}
-    if not any(given.values()):
+    given: list[list[str]] = [getattr(options, name) or [] for name in PARTS]
+    if not any(given):
         raise UsageError("nothing to change; give --add, --remove, --add-rules or --remove-rules")
-    if sum(sources.count("-") for sources in given.values()) > 1:
-        raise UsageError("standard input can be read once; - was given more than once")
-    return {name: [_source(text) for text in sources] for name, sources in given.items()}
+    if sum(texts.count("-") for texts in given) > 1:
+        raise UsageError("standard input can be read once, and - was given more than once")
+    return [[_source(text) for text in texts] for texts in given]
 
 
 def _source(text: str) -> str | Path:
-    """A file if there is one of that name, standard input, or else the text itself."""
+    """Standard input, a file, or the text itself."""
     if text == "-":
         return sys.stdin.read()
-    return Path(text) if "\n" not in text and len(text) < 4096 and Path(text).is_file() else text
+    if _is_file(text):
+        return Path(text)
+    if not any(c in text for c in "(["):
+        raise InputError(f"{text}: there is no such file, and a fact or rule looks like 'parent(ann, bob) .'")
+    return text
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, say
+        return False

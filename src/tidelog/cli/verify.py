@@ -19,8 +19,8 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    with open_to_read(options) as kb, working("verifying"):
-        report = kb.verify(recompute=options.recompute)
+    with working("verifying"):
+        report = _examined(options)
     if options.json:
         print_json({"ok": report.ok, **asdict(report)})
     else:
@@ -28,9 +28,20 @@ def run(options: Namespace) -> int:
     return 0 if report.ok else 1
 
 
+def _examined(options: Namespace) -> Verification:
+    from tidelog.errors import CorruptionError
+    from tidelog.store.verification import examine
+
+    try:
+        with open_to_read(options) as kb:
+            return kb.verify(recompute=options.recompute)
+    except CorruptionError:
+        return examine(options.kb)
+
+
 def _print(report: Verification) -> None:
     for problem in report.problems:
         print(f"problem: {problem}")
     looked = f"version {report.version}, {report.versions} versions, {report.files} files, {file_size(report.bytes)}"
     again = ", everything derived again" if report.recomputed else ""
-    print(f"{looked}{again}: {'no problem found' if report.ok else f'{len(report.problems)} problems'}")
+    print(f"{looked}{again}: {'no problem found' if report.ok else 'damaged; restore it from a copy'}")

@@ -18,9 +18,9 @@ from tidelog.owl.axioms import (
     SubClass,
     SubProperty,
 )
-from tidelog.owl.class_reader import STRUCTURE, ClassReader
+from tidelog.owl.class_reader import DEFINING, ClassReader
 from tidelog.owl.expressions import NOTHING, THING, And, AtMost, Expression, Or, Property
-from tidelog.owl.graph import BrokenListError, Graph
+from tidelog.owl.graph import Graph, MalformedError
 from tidelog.owl.names import INVERSE_OF, SUB_CLASS, SUB_PROPERTY, TYPE, local, owl, rdfs
 
 Axioms = Iterator[Axiom]
@@ -39,7 +39,7 @@ class AxiomReader:
         for triple in self.graph.triples:
             try:
                 yield from self._axioms(*triple)
-            except BrokenListError as error:
+            except MalformedError as error:
                 self.outside.append((" ".join(map(local, triple)), str(error)))
 
     def _axioms(self, s: Term, p: Term, o: Term) -> Axioms:
@@ -47,8 +47,8 @@ class AxiomReader:
             yield from self._typed(s, o)
         elif read := STATEMENTS.get(p):
             yield from read(self, s, o)
-        elif p in STRUCTURE and is_iri(s) and not self.classes.is_datatype(s):
-            yield from self._equivalent(s, self.classes.definition(s) or THING)
+        elif p in DEFINING and is_iri(s) and not self.classes.is_datatype(s):
+            yield from self._equivalent(s, self.classes.defined(s, p, o))
         elif p in _WITHOUT_RULES:
             self.outside.append((f"{local(s)} {local(p)} {local(o)}", _WITHOUT_RULES[p]))
 

@@ -22,7 +22,7 @@ from tidelog.owl.expressions import (
     Property,
     Some,
 )
-from tidelog.owl.graph import BrokenListError, Graph
+from tidelog.owl.graph import Graph, MalformedError
 from tidelog.owl.names import INVERSE_OF, local, owl, rdf, rdfs
 
 _DEEPEST = 50
@@ -44,7 +44,10 @@ class ClassReader:
     def property(self, node: Term) -> Property:
         """A property, or the inverse of one."""
         of = None if is_iri(node) else self.graph.value(node, INVERSE_OF)
-        return Property(node) if of is None else self.property(of).inverted()
+        found = Property(node) if of is None else Property(of, inverse=True)
+        if is_literal(found.term):
+            raise MalformedError(f"{found.term} is a literal, not a property")
+        return found
 
     def expression(self, node: Term) -> Expression:
         """A class by its name, or the expression that a blank node stands for."""
@@ -60,27 +63,29 @@ class ClassReader:
 
     def is_expression(self, node: Term) -> bool:
         """Whether a blank node stands for a class expression."""
-        return not is_iri(node) and any(p in _DEFINING for p in self.graph.predicates(node))
+        return not is_iri(node) and any(p in DEFINING for p in self.graph.predicates(node))
 
     def definition(self, node: Term) -> Expression | None:
-        """The expression that the triples of a node spell out, if they do."""
-        found = [p for p in self.graph.predicates(node) if p in _DEFINING]
-        if not found:
-            return None
+        """The expression that the triples of a blank node spell out, if they do."""
+        defining = [by for by in self.graph.predicates(node) if by in DEFINING]
+        found = [(by, value) for by in defining for value in self.graph.objects(node, by)]
+        if len(found) > 1:
+            return Foreign(", ".join(local(by) for by, _ in found), "one node has several definitions")
+        return self.defined(node, *found[0]) if found else None
+
+    def defined(self, node: Term, by: Term, value: Term) -> Expression:
+        """The expression that one triple spells out, such as an owl:unionOf."""
         if node in self._open or len(self._open) >= _DEEPEST:
-            return Foreign(local(node), "its definition contains itself, or is nested too deeply")
-        if len(found) > 1 or len(self.graph.objects(node, found[0])) > 1:
-            return Foreign(f"{local(node)}: {', '.join(map(local, found))}", "one node has several definitions")
+            return Foreign(local(by), "its definition contains itself, or is nested too deeply")
         self._open.append(node)
         try:
-            return self._defined(node, found[0])
-        except BrokenListError as error:
-            return Foreign(f"{local(node)} {local(found[0])}", str(error))
+            return self._defined(node, by, value)
+        except MalformedError as error:
+            return Foreign(f"{local(by)} {local(value)}", str(error))
         finally:
             self._open.pop()
 
-    def _defined(self, node: Term, by: Term) -> Expression:
-        value = self.graph.objects(node, by)[0]
+    def _defined(self, node: Term, by: Term, value: Term) -> Expression:
         if by in _LISTS:
             return _LISTS[by](tuple(map(self.expression, self.graph.members(value))))
         if by == owl("oneOf"):
@@ -123,11 +128,10 @@ def _one_of(individuals: tuple[Term, ...]) -> Expression:
 
 
 _LISTS: dict[Term, Callable[[tuple[Expression, ...]], Expression]] = {owl("intersectionOf"): And, owl("unionOf"): Or}
-_DEFINING = {
+# The properties that spell out an expression.
+DEFINING = {
     *_LISTS,
     *(owl(name) for name in ("oneOf", "complementOf", "someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),
     *(owl(f"{bound}Cardinality") for bound in ("max", "min", "maxQualified", "minQualified", "qualified")),
     owl("cardinality"),
 }
-# The rest of what spells out an expression; these triples say nothing alone.
-STRUCTURE = _DEFINING | {owl(name) for name in ("onProperty", "onClass", "onDataRange")}

@@ -35,12 +35,11 @@ def compile_ontology(triples: Iterable[Triple], equality: Equality = "auto") -> 
     translation = Translation(axioms, graph)
     facts = tuple(_facts(graph, reader))
     rules = [*translation.rules, *_nothing(graph), *_equality(equality, translation.rules, facts)]
-    found = (*reader.outside, *translation.outside)
-    return Ontology(
-        tuple({r.key: r for r in reversed(rules)}.values())[::-1],
-        facts,
-        tuple(dict.fromkeys(Outside(*pair) for pair in found)),
-    )
+    unique: dict[str, Rule] = {}
+    for rule in rules:
+        unique.setdefault(rule.key, rule)
+    outside = dict.fromkeys(Outside(*pair) for pair in (*reader.outside, *translation.outside))
+    return Ontology(tuple(unique.values()), facts, tuple(outside))
 
 
 def _nothing(graph: Graph) -> list[Rule]:

@@ -11,8 +11,8 @@ from tidelog.owl.names import TYPE, rdf
 Triple = tuple[Term, Term, Term]
 
 
-class BrokenListError(Exception):
-    """An RDF list without an end, or without an element."""
+class MalformedError(Exception):
+    """Triples that spell out neither a list nor a property."""
 
 
 class Graph:
@@ -53,7 +53,7 @@ class Graph:
         while node != rdf("nil"):
             first, rest = self.value(node, rdf("first")), self.value(node, rdf("rest"))
             if first is None or rest is None or node in seen:
-                raise BrokenListError(f"the list at {node} is broken: every node needs one rdf:first and one rdf:rest")
+                raise MalformedError(f"the list at {node} is broken: every node needs one rdf:first and one rdf:rest")
             seen.add(node)
             found.append(first)
             node = rest

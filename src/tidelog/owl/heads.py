@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tidelog.model.terms import Term
+from tidelog.model.terms import Term, is_literal
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.owl.axiom_reader import TYPES
 from tidelog.owl.bodies import Bodies, auxiliary
@@ -78,6 +78,8 @@ class Heads:
                 yield Conclusion((auxiliary(expression, x),))
                 y = next(fresh)
                 yield from (c.given(over.atom(x, y)) for c in self.of(filler, y, fresh))
+            case HasValue(over, value) if over.inverse and is_literal(value):
+                self._none(expression, "a literal has no properties")
             case HasValue(over, value):
                 yield Conclusion((over.atom(x, value),))
             case Not(part):

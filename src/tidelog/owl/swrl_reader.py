@@ -14,7 +14,7 @@ from tidelog.owl.axioms import ClassAtom, EqualAtom, Implication, RuleAtom
 from tidelog.owl.builtins import BUILTINS, Builtin
 from tidelog.owl.class_reader import ClassReader
 from tidelog.owl.expressions import THING, Datatype, Expression, Place, inner
-from tidelog.owl.graph import BrokenListError, Graph
+from tidelog.owl.graph import Graph, MalformedError
 from tidelog.owl.names import DIFFERENT_FROM, SWRL_BUILTINS, TYPE, local, rdfs, swrl
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Variable, literal_variables
@@ -71,7 +71,7 @@ class _RuleReader:
         start = self.graph.value(self.node, swrl(part))
         try:
             return () if start is None else self.graph.members(start)
-        except BrokenListError as error:
+        except MalformedError as error:
             raise self._error(f"its {part}: {error}") from None
 
     def _atom(self, node: Term) -> tuple[RuleAtom | _Computed, str]:
@@ -115,7 +115,7 @@ class _RuleReader:
             raise self._error(f"atom {local(term)}(…): there is no such built-in here{hint}; {_INSTEAD}")
         try:
             args = tuple(map(self._place, self.graph.members(self._value(node, "arguments"))))
-        except BrokenListError as error:
+        except MalformedError as error:
             raise self._error(f"atom {local(term)}(…): {error}") from None
         computed = _Computed(local(term), builtin, args)
         if not args or not builtin.takes(len(computed.inputs())):

@@ -31,7 +31,7 @@ from tidelog.owl.heads import Conclusion, Conclusions, Heads
 from tidelog.owl.known import Known
 from tidelog.owl.names import DIFFERENT_FROM, SAME_AS
 from tidelog.owl.steps import Steps, fresh, resolve, same, unequal
-from tidelog.rules.syntax import Atom, Rule, Variable
+from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_variables
 
 
 class Translation:
@@ -49,9 +49,7 @@ class Translation:
             yield from self._rule(axiom.text, conclusion)
         problems, self.bodies.problems = self.bodies.problems, []
         if problems and isinstance(axiom, Implication):
-            raise RuleError(
-                f"SWRL rule {axiom.text!r} cannot be run: {problems[0]}; change it or take it out of the file"
-            )
+            raise RuleError(f"SWRL rule {axiom.text!r}: {problems[0]}; change the rule or take it out of the file")
         self.outside += ((axiom.text, problem) for problem in problems)
 
     def _conclusions(self, axiom: Axiom) -> Conclusions:
@@ -130,7 +128,7 @@ class Translation:
 
     def _rule(self, text: str, conclusion: Conclusion) -> Iterator[Rule]:
         heads, body = resolve(conclusion.heads, conclusion.steps)
-        bound = {v for literal in body if isinstance(literal, Atom) for v in literal.variables()}
+        bound = {v for literal in body if isinstance(literal, Atom | Assignment) for v in literal_variables(literal)}
         if any(v not in bound for head in heads for v in head.variables()) or not (heads or body):
             self.outside.append((text, "owl:Thing on the left: it would hold of everything there is"))
         elif not heads or not set(heads) <= set(body):

@@ -38,6 +38,7 @@ from tidelog.rules.syntax import (
     Variable,
     literal_variables,
 )
+from tidelog.rules.unnegated import unnegated
 
 OLD = ""
 DEL, RED, INS, NEW, PLUS, MINUS, TEMP, EXT = "Del", "Red", "Ins", "New", "Plus", "Minus", "Temp", "Ext"
@@ -106,7 +107,8 @@ def dynamic_rules(rule: Rule) -> tuple[Marked, ...]:
     """What one rule of the program contributes."""
     if rule.aggregate is not None:
         return tuple(_computed_afresh(rule))
-    changed = [_with_copy(rule, number) for number in range(len(rule.negations))]
+    negated = [negation.atom.variables() for negation in rule.negations]
+    changed = [unnegated(_with_invented_names(rule, held), number) for number, held in enumerate(negated)]
     return (
         *deletions(rule),
         *(Marked(r, DEL, (PLUS, *_marks(rule, OLD))) for r in changed),
@@ -204,16 +206,6 @@ def _marks(rule: Rule, everywhere: str, place: int = -1, there: str = "") -> tup
     return tuple(there if i == place else everywhere for i in range(len(_sources(rule))))
 
 
-def _with_copy(rule: Rule, number: int) -> Rule:
-    """The rule with a positive copy of a negated atom in front; variables of that atom alone get other names."""
-    rule = _with_invented_names(rule, rule.negations[number].atom.variables())
-    negation = rule.negations[number]
-    others = {v for b in rule.body if b is not negation for v in literal_variables(b)}
-    fresh = _fresh(rule)
-    own = {v: next(fresh) for v in dict.fromkeys(negation.atom.variables()) if v not in others}
-    return replace(rule, body=(_renamed_atom(negation.atom, own), *rule.body))
-
-
 def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:
     """The rule ready for an atom that will hold some variables: those it computes stay computed.
 
@@ -222,16 +214,12 @@ def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:
     """
     held = set(held)
     computed = [b.variable for b in rule.body if isinstance(b, Assignment) and b.variable in held]
-    fresh = _fresh(rule)
+    fresh = fresh_variables(v.name for b in rule.body for v in literal_variables(b))
     names = {v: next(fresh) for v in computed if not v.name.startswith("_")}
     if not names:
         return rule
     heads = tuple(_renamed_atom(h, names) for h in rule.heads)
     return replace(rule, heads=heads, body=tuple(_renamed(b, names) for b in rule.body))
-
-
-def _fresh(rule: Rule) -> Iterator[Variable]:
-    return fresh_variables(v.name for b in rule.body for v in literal_variables(b))
 
 
 Names = dict[Variable, Variable]

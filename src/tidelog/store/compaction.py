@@ -21,13 +21,13 @@ from tidelog.store.locks import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
 from tidelog.store.store import Store, Stored, cache_name
 
-_COMMITS = 64  # small commits before they are folded
+COMMITS = 64  # small commits before they are folded
 _SHARE = 8  # deltas of an eighth of the base are carried into it
 
 
 def fold_if_due(store: Store, now: Stored) -> None:
     """After a commit: keep what has to be read again when opening small. If that fails, the next commit tries again."""
-    if store.tail_commits >= _COMMITS or _outgrown(store.manifest):
+    if store.tail_commits >= COMMITS or _outgrown(store.manifest):
         with suppress(StoreError):
             fold(store, now)
             sweep(store)

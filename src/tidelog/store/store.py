@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -111,28 +112,54 @@ class Store:
 
     def read(self) -> Stored:
         """The newest version."""
-        manifest, rows = self._pinned()
-        stored = self._read_manifest(manifest)
-        dictionary, settled, sums = stored.dictionary, stored.settled, stored.sums
-        tail, hash_ = None, bytes.fromhex(manifest.commit)
+        manifest, rows = self._pinned(None)
+        self.tail, self.tail_commits = None, 0
+        self.version, self.hash = manifest.version, bytes.fromhex(manifest.commit)
+        return self._follow(self._read_manifest(manifest), manifest, rows)
+
+    def advance(self, now: Stored) -> Stored:
+        """The newest version from the one that was read last, at the price of what has changed."""
+        if len(now.dictionary) != self.committed_terms:
+            return self.read()  # terms that only this process knows have ids that may mean others now
+        manifest, rows = self._pinned(self.version)
+        if manifest.floor > self.version:
+            return self.read()
+        for segment in manifest.segments:
+            if segment.stop > len(now.dictionary):
+                terms.read(self.root, segment, now.dictionary)
+        if manifest.generation != self.manifest.generation:
+            self.tail, self.tail_commits = None, 0
+        return self._follow(now, manifest, rows)
+
+    def _follow(self, start: Stored, manifest: Manifest, rows: Sequence[Row]) -> Stored:
+        """What the commits make of a version; those after the manifest are the tail."""
+        dictionary, E, I = start.dictionary, start.E, start.I
+        settled, sums, tail, count, hash_ = start.settled, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
             terms.add(dictionary, row.commit.start, row.commit.terms)
             change = self.change_of(row, dictionary)
-            tail = change if tail is None else tail.then(change)
-            settled, sums = row.commit.settled or settled, row.commit.sums
-            hash_ = row.hash
-        E, I = (stored.E, stored.I) if tail is None else tail.apply(stored.E, stored.I)
-        version = manifest.version + len(rows)
-        self.manifest, self.version, self.hash, self.tail, self.tail_commits = manifest, version, hash_, tail, len(rows)
-        self.committed_terms = len(dictionary)
-        return Stored(dictionary, E, I, settled, sums, version)
+            E, I = change.apply(E, I)
+            if row.commit.version.version > manifest.version:
+                tail, count = change if tail is None else tail.then(change), count + 1
+            settled, sums, hash_ = row.commit.settled or settled, row.commit.sums, row.hash
+        self.manifest, self.hash, self.tail, self.tail_commits = manifest, hash_, tail, count
+        self.version, self.committed_terms = start.version + len(rows), len(dictionary)
+        return Stored(dictionary, E, I, settled, sums, self.version)
 
-    def _pinned(self) -> tuple[Manifest, list[Row]]:
-        """The manifest with its files held, for it is still the newest after they were; and the commits after it."""
+    def _pinned(self, since: int | None) -> tuple[Manifest, list[Row]]:
+        """The manifest with its files held, for it is still the newest after they were; and the commits after it.
+
+        With `since`, the commits after that version, as far as they are not forgotten.
+        """
         for _ in range(_TRIES):
             with self.catalog.reading():
                 version, manifest = self.newest(), self.catalog.manifest()
-                rows = list(self.catalog.commits(manifest.version, version, bytes.fromhex(manifest.commit)))
+                after, hash_ = manifest.version, bytes.fromhex(manifest.commit)
+                if since is not None and since >= manifest.floor:
+                    after, hash_ = since, self.hash
+                rows = list(self.catalog.commits(after, version, hash_))
+            if self._pin is not None and manifest.generation == self.manifest.generation:
+                return manifest, rows
             pin = Pin(self.root, manifest.generation)
             if manifest.generation == self.catalog.generation():
                 if self._pin is not None:

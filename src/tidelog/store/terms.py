@@ -47,7 +47,9 @@ def read(root: Path, segment: Segment, dictionary: Dictionary) -> None:
 
 
 def add(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
-    """Add the terms of a commit to a dictionary that has all before them."""
+    """Add the terms of a commit to a dictionary that has all before them, and may have these already."""
+    if start + len(texts) <= len(dictionary):
+        return
     if len(dictionary) != start:
         raise CorruptionError(f"the terms of the catalog start at {start}, not {len(dictionary)}{ADVICE}")
     if texts:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from tidelog.dictionary import Dictionary
 from tidelog.errors import CorruptionError, StoreError
 from tidelog.store import cache, files, runs, terms
 from tidelog.store.digest import sum_of_facts
+from tidelog.store.files import ADVICE
 from tidelog.store.records import Manifest, Sums
 from tidelog.store.store import Store, cache_name
 
@@ -56,7 +58,20 @@ def verify(store: Store) -> Verification:
         entries = {}
     problems += cache.check(store.root, cache_name(manifest)) if cache_name(manifest) else []
     size = sum(e.size for e in entries.values())
-    return Verification(store.version, versions, len(entries), size, False, problems)
+    return Verification(store.version, versions, len(entries), size, False, [p.removesuffix(ADVICE) for p in problems])
+
+
+def examine(root: Path) -> Verification:
+    """What is wrong with a knowledge base that is too damaged to be opened."""
+    try:
+        store = Store(root, create=False)
+    except CorruptionError as error:
+        return Verification(0, 0, 0, 0, False, [str(error).removesuffix(ADVICE)])
+    try:
+        store.version = store.catalog.head()[0]
+        return verify(store)
+    finally:
+        store.close()
 
 
 def _history(store: Store) -> Iterator[files.Entry]:

@@ -1,0 +1,79 @@
+"""Axioms and data come and go: after every step each algorithm has exactly what a computation from nothing gives."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import pairwise
+
+import pytest
+
+from tests.rulesets.cases import facts
+from tests.rulesets.random_ontologies import random_history
+from tidelog import rulesets
+from tidelog.algebra.engine import Work
+from tidelog.algorithms.layers import Program
+from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.semi_naive import materialise
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.reference.model import least_model
+from tidelog.rulesets import RuleSet
+
+SETS = {
+    "rhodf": rulesets.RHODF,
+    "rdfs": rulesets.rdfs(axiomatic=True, datatypes=True),
+    "owl2rl": rulesets.OWL2RL,
+    "owl2rl, all of it": rulesets.owl2rl(reflexive=True, literals=True),
+}
+RUNS = [("rhodf", a, s) for a in ALGORITHMS if a not in ("counting", "rematerialise") for s in range(3)]
+RUNS += [("rdfs", a, s) for a in ("bf", "dred", "fp", "recursive-counting") for s in range(3)]
+RUNS += [("owl2rl", a, s) for a in ("bf", "dred") for s in range(4)] + [("owl2rl, all of it", "bf", 5)]
+
+
+@cache
+def program(name: str) -> Program:
+    rules = tuple(r for r in SETS[name] if not r.is_constraint)
+    return Program(rules, rules)
+
+
+def from_nothing(engine: LocalEngine, name: str, E: LocalFacts) -> LocalFacts:
+    return materialise(engine, program(name).strata, E, Work())
+
+
+@pytest.mark.parametrize(("name", "algorithm", "seed"), RUNS)
+def test_maintained_is_recomputed(name: str, algorithm: str, seed: int) -> None:
+    engine = LocalEngine()
+    states = [engine.collect(facts(t)) for t in random_history(seed, steps=6)]
+    I, kept = from_nothing(engine, name, states[0]), None
+    for before, after in pairwise(states):
+        outcome = ALGORITHMS[algorithm](engine, program(name), after, I, before - after, after - before, Work(), kept)
+        expected = from_nothing(engine, name, after)
+        assert set(outcome.I - expected) == set(expected - outcome.I) == set()
+        assert set(outcome.added) == set(expected - I)
+        assert set(outcome.removed) == set(I - expected)
+        I, kept = outcome.I, outcome.kept
+
+
+@pytest.mark.parametrize("name", ["rhodf", "rdfs", "owl2rl"])
+def test_the_reference_engine_agrees(name: str) -> None:
+    engine = LocalEngine()
+    triples = facts(next(iter(random_history(8, steps=0))))
+    found = from_nothing(engine, name, engine.collect(triples))
+    assert frozenset(found) == least_model(program(name).after, triples)
+
+
+@pytest.mark.parametrize("algorithm", [a for a in ALGORITHMS if a != "counting"])
+def test_a_rule_set_comes_and_goes(algorithm: str) -> None:
+    """Its axioms too; what is explicit or an axiom of another rule stays."""
+    engine = LocalEngine()
+    E = engine.collect(facts(next(iter(random_history(3, steps=0)))))
+    own = rulesets.get("rdfs", axiomatic=True)
+    fewer = RuleSet("rdf axioms", tuple(r for r in own if r.name == "rdf-axioms"))
+    all_rules, some_rules = tuple(own), tuple(fewer)
+    I = materialise(engine, Program((), some_rules).strata, E, Work())
+    nothing = engine.collect(())
+    run = ALGORITHMS[algorithm]
+    more = run(engine, Program(some_rules, all_rules), E, I, nothing, nothing, Work())
+    assert len(more.I) > len(I) > len(E)
+    fewer_again = run(engine, Program(all_rules, some_rules), E, more.I, nothing, nothing, Work(), more.kept)
+    assert set(fewer_again.I) == set(I)
