@@ -8,6 +8,7 @@ a rule. Each individual has a name of its own, and some know somebody.
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -115,7 +116,7 @@ def _measured(name: str, way: str, data: Data) -> Result:
         result: Result = {
             "seconds": change.seconds,
             "derivations": change.work.derivations,
-            "stored": kb.status().facts,
+            "stored": kb.versions()[-1].facts,
             "seen": len(kb.all_facts()),
             "removals": {},
         }
@@ -184,8 +185,9 @@ def write(result: Result, folder: Path, name: str) -> None:
 
 
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated part of `equality.md`."""
+    """Rewrite the generated part of `equality.md`; put the data beside it."""
     fill(docs / f"{NAME}.md", markdown(json.loads(source.read_text())))
+    shutil.copyfile(source, docs / f"{NAME}.json")
 
 
 def _say(text: str) -> None:

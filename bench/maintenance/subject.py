@@ -33,7 +33,7 @@ from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
 from tidelog.state import State
 
-COUNTING = ("counting", "recursive-counting")  # they go on from counts that they keep
+COUNTING = ("counting", "counting+bf", "recursive-counting")  # they go on from counts that they keep
 
 
 @dataclass(frozen=True)

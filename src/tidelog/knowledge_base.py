@@ -84,7 +84,7 @@ class KnowledgeBase:
             self._read_store(self._store.read())
         self._choose_equality(equality)
 
-    def _choose_equality(self, asked: str | None) -> None:
+    def _choose_equality(self, asked: object) -> None:
         """What was asked for, as long as there is nothing yet; afterwards it stays as it was chosen."""
         if asked is not None and asked not in MODES:
             raise UsageError(f"unknown equality {asked!r}; choose one of: {', '.join(MODES)}")
@@ -290,7 +290,7 @@ class KnowledgeBase:
         >>> kb.status().version, kb.status().explicit
         (1, 1)
         """
-        return status(self._state, self._store)
+        return status(self._state, self._of_kind("all"), self._store)
 
     def digest(self) -> str:
         """32 hexadecimal digits; equal for knowledge bases with equal facts (explicit and all) and rules.
@@ -465,9 +465,11 @@ class KnowledgeBase:
         options: Mapping[str, object] | None = None,
     ) -> Change:
         self._start_writing()
+        kept = options or {}
+        self._choose_equality(kept.get("equality"))
         before = self._state
         after, change, delta = self._attempt(plus, minus, without, algorithm, engine)
-        after = replace(after, options={**after.options, **(options or {})})
+        after = replace(after, options={**after.options, **kept})
         if self._store is None:
             self._log.append(describe(after, change, delta, message, ""))
         else:

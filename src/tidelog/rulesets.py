@@ -5,10 +5,8 @@
 >>> change = kb.apply(
 ...     add="[dog, rdfs:subClassOf, animal] . [rex, rdf:type, dog] .", add_rules=tidelog.rulesets.RHODF
 ... )
->>> print(change.added)
-[dog, rdfs:subClassOf, animal] .
-[rex, rdf:type, dog] .
-[rex, rdf:type, animal] .
+>>> len(change.added), len(kb.query("[rex, rdf:type, animal]"))
+(3, 1)
 """
 
 from __future__ import annotations

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.state import State
 from tidelog.store.catalog import FORMAT
 from tidelog.store.store import Store
@@ -52,9 +54,9 @@ class Status:
     format: int | None
 
 
-def status(state: State, store: Store | None) -> Status:
-    """Counts only: no fact is looked at."""
-    facts, explicit, options = len(state.I), len(state.E), state.options
+def status(state: State, I: LocalFacts, store: Store | None) -> Status:
+    """Counts only: no fact is looked at. I are all facts as users see them."""
+    facts, explicit, options = len(I), len(state.E), state.options
     return Status(
         version=state.version,
         oldest=state.version if store is None else store.catalog.manifest().floor,
@@ -63,7 +65,7 @@ def status(state: State, store: Store | None) -> Status:
         explicit=explicit,
         derived=facts - explicit,
         rules=len(state.program.after),
-        relations=dict(_relations(state)),
+        relations=dict(_relations(state.E, I)),
         ruleset=str(options["ruleset"]) if "ruleset" in options else None,
         strict=bool(options.get("strict")),
         bytes=0 if store is None else sum(_sizes(store.root)),
@@ -71,19 +73,20 @@ def status(state: State, store: Store | None) -> Status:
     )
 
 
-def _relations(state: State) -> Iterator[tuple[str, Counts]]:
+def _relations(E: LocalFacts, I: LocalFacts) -> Iterator[tuple[str, Counts]]:
     """By name; the explicit facts are among all."""
-    explicit = state.E.predicates()
-    for name, facts in sorted(state.I.predicates().items()):
+    explicit = E.predicates()
+    for name, facts in sorted(I.predicates().items()):
         asserted = explicit.get(name, 0)
         yield name, Counts(facts, asserted, facts - asserted)
 
 
 def _sizes(root: Path) -> Iterator[int]:
-    """The sizes of all files; one that a writer removes meanwhile has none."""
+    """The sizes of all files but SQLite's shared memory, which is there only while somebody reads."""
     for path in root.rglob("*"):
         try:
             found = path.stat()
-        except FileNotFoundError:
+        except FileNotFoundError:  # a writer has just removed it
             continue
-        yield found.st_size if path.is_file() else 0
+        if stat.S_ISREG(found.st_mode) and not path.name.endswith("-shm"):
+            yield found.st_size

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, reading, with_body
+from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
@@ -23,9 +23,6 @@ RULES = parse_rules("""
     reach(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .
     any() :- edge(?x, ?y) .
     big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
-    big(?y) :- [?x, ?p, ?y] .
-    big(?y) :- mark(?p, ?c), [?x, ?p, ?y] .
-    reach(?x, ?z) :- [?x, ?p, ?y], [?y, ?q, ?z], mark(?p, ?c) .
     big(a) :- edge(?x, ?y), mark(?y, a) .
 """)
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, 2), (2, None)], [(0, 3), (3, 20), (20, None)]]
@@ -50,12 +47,10 @@ def run(engine: Engine[FactSet], seed: int, windows: Sequence[tuple[int, int | N
     facts = engine.collect(random_facts(seed))
     gone = engine.collect(random_facts(seed)[:3])
     rest = facts - gone  # tombstones take part in the numbering, and must not be shown
-    rules: list[Extended[FactSet]] = [
-        reading(with_body(r, r.heads[0]), [facts, *[rest] * len(r.atoms)], rest) for r in RULES
-    ]
+    rules = [with_body(r, r.heads[0]) for r in RULES]
     work, bodies = Work(), engine.collect(())
     for start, stop in windows:
-        found, unfinished = engine.supports(rules, start, stop, work)
+        found, unfinished = engine.supports(rules, facts, rest, rest, start, stop, work)
         bodies = bodies | found
         assert stop is not None or not unfinished
     return set(bodies), work.derivations
@@ -75,6 +70,6 @@ def test_a_guard_with_more_candidates_is_unfinished() -> None:
     guards = engine.collect([Fact("big", (hub,)), Fact("big", (spokes[0],))])
     rule = with_body(RULES[0], RULES[0].heads[0])
     work = Work()
-    bodies, unfinished = engine.supports([reading(rule, [guards, facts], facts)], 0, 2, work)
+    bodies, unfinished = engine.supports([rule], guards, facts, facts, 0, 2, work)
     assert (len(bodies), work.derivations) == (3, 3)
     assert set(unfinished) == {Fact("big", (hub,))}

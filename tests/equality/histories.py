@@ -46,6 +46,9 @@ POOL = parse_rules(
     u(?x, ?k) :- n(?x, ?k), ?k < 2 .
     v(?x) :- u(?x, ?k), n(?x, ?m), ?k = ?m * 2 .
     w(?x) :- s(?x), ~t(?x, _) .
+    w(?x) :- s(?x), ~r(?x, _) .
+    w(?x) :- n(?x, _), ~s(?x) .
+    w(?x) :- [?x, <p>, ?y], ~r(?y, ?x), ~s(?y) .
     w(?x) :- n(?x, ?k), ~u(?x, ?k) .
     [?x, {SAME_AS}, ?y] :- [?y, {SAME_AS}, ?x] .
     [?x, {SAME_AS}, ?x] :- r(?x, _) .

@@ -65,6 +65,8 @@ def test_the_choice_stays(tmp_path: Path) -> None:
         tidelog.open(equality="on")
     with tidelog.open(tmp_path / "x.kb") as kb:
         kb.apply(add=FAMILY)
+        with pytest.raises(tidelog.UsageError, match="was made with equality='off'"):
+            kb.apply(options={"equality": "rewriting"})
     with pytest.raises(tidelog.UsageError, match="was made with equality='off'"):
         tidelog.open(tmp_path / "x.kb", equality="rewriting")
 

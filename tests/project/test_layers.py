@@ -38,7 +38,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "change": MIDDLE,
     "state": (*MIDDLE, "store", "engines.local.fact_set"),
     "commit": (*MIDDLE, "store", "state", "change"),
-    "status": ("state", "store"),
+    "status": ("state", "store", "engines.local.fact_set"),
     "export": MIDDLE,
     "choose": MIDDLE,
     "constraints": MIDDLE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -12,17 +13,7 @@ from tidelog import rulesets
 CASES = cases("owl2rl.txt")
 
 # The rules in the tables of the W3C profile; with an exclamation mark those that conclude false.
-TABLES = """
-    eq-ref eq-sym eq-trans eq-rep-s eq-rep-p eq-rep-o eq-diff1! eq-diff2! eq-diff3!
-    prp-ap prp-dom prp-rng prp-fp prp-ifp prp-irp! prp-symp prp-asyp! prp-trp prp-spo1 prp-spo2 prp-eqp1 prp-eqp2 prp-pdw!
-    prp-adp! prp-inv1 prp-inv2 prp-key prp-npa1! prp-npa2!
-    cls-thing cls-nothing1 cls-nothing2! cls-int1 cls-int2 cls-uni cls-com! cls-svf1 cls-svf2 cls-avf cls-hv1 cls-hv2
-    cls-maxc1! cls-maxc2 cls-maxqc1! cls-maxqc2! cls-maxqc3 cls-maxqc4 cls-oo
-    cax-sco cax-eqc1 cax-eqc2 cax-dw! cax-adc!
-    dt-type1 dt-type2 dt-eq dt-diff dt-not-type!
-    scm-cls scm-sco scm-eqc1 scm-eqc2 scm-op scm-dp scm-spo scm-eqp1 scm-eqp2 scm-dom1 scm-dom2 scm-rng1 scm-rng2 scm-hv
-    scm-svf1 scm-svf2 scm-avf1 scm-avf2 scm-int scm-uni
-""".split()
+TABLES = (Path(__file__).parent / "tables.txt").read_text(encoding="utf-8").split()
 NAMES = {name.rstrip("!") for name in TABLES}
 
 

@@ -17,9 +17,7 @@ Triple = tuple[Term, Term, Term]
 Test = Callable[[Case, Triple], bool]
 
 _SAME_AS, _DISJOINT, _TYPE = (Term(f"<{name}>") for name in (f"{OWL}sameAs", f"{OWL}disjointWith", f"{RDF}type"))
-_UNSUPPORTED = {
-    Term(f"<{name}>") for name in (f"{RDF}HTML", f"{RDF}XMLLiteral", f"{RDF}langString", f"{XSD}date", f"{XSD}time")
-}
+_UNSUPPORTED = {Term(f"<{name}>") for name in (f"{RDF}HTML", f"{RDF}langString", f"{XSD}date", f"{XSD}time")}
 _ORDERS = re.compile(rf"<(?:{RDFS}sub(?:Class|Property)Of|{OWL}equivalent(?:Class|Property))>")
 
 

@@ -70,8 +70,8 @@ FAULTS = (
         "wrong column order",
         "another order of a run is packed like the natural one",
         "kernel/run.py",
-        "packed.sort(self.layout.pack([self.column(c) for c in order], len(self)))",
-        "packed.sort(self.layout.pack([self.column(c) for c in self.natural], len(self)))",
+        "[self.layout.unpack(natural, c) for c in order]",
+        "[self.layout.unpack(natural, c) for c in self.natural]",
     ),
     Fault(
         "off by one in a range",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from tests.store.subjects import SUBJECTS
 from tests.store.sweep import Report, warm
 
 BATCH = 50
+
+Answers = dict[str, list[Any]]  # name of the question -> "answered" and the answer, or "refused" and why
 
 
 class Trial:
@@ -33,7 +36,7 @@ class Trial:
             folder.parent.mkdir()
         ended = in_fork(lambda say: self._prepare(say))
         assert ended.whole, ended.error
-        self._right: dict[str, Any] = ended.said[-1]
+        self._right: Answers = ended.said[-1]
 
     def _prepare(self, say: Say) -> None:
         self._subject.exemplar(self._sound, lambda: shutil.copytree(self._sound, self._earlier / "x.kb"))
@@ -47,22 +50,26 @@ class Trial:
         shutil.rmtree(self.store.parent, ignore_errors=True)
         shutil.copytree(self._sound.parent, self.store.parent)
 
-    def _answers(self) -> dict[str, list[Any]]:
-        """To every question, in order, a right or wrong answer or a refusal; one refusal does not end the questions."""
+    def _answers(self) -> Answers:
+        """To all questions, before and after changes, if those are not refused."""
+        answers = self._asked({**self._subject.questions, **self._subject.changes})
+        if all(name in answers and answers[name][0] == "answered" for name in self._subject.changes):
+            answers |= {f"{name}, again": answer for name, answer in self._asked(self._subject.questions).items()}
+        return answers
+
+    def _asked(self, questions: Mapping[str, Callable[[Any], Any]]) -> Answers:
+        """Each answer, right or wrong, or refusal; one refusal does not end the questions."""
         try:
             session = self._subject.open(self.store)
         except self._subject.refusal as refusal:
             return {"open": ["refused", str(refusal)]}
-        answers: dict[str, list[Any]] = {}
-        for name, ask in self._subject.questions.items():
+        answers: Answers = {}
+        for name, ask in questions.items():
             try:
                 answers[name] = ["answered", json.loads(json.dumps(ask(session)))]
             except self._subject.refusal as refusal:
                 answers[name] = ["refused", str(refusal)]
-        try:
-            self._subject.close(session)
-        except self._subject.refusal as refusal:
-            answers["close"] = ["refused", str(refusal)]
+        self._subject.close(session)
         return answers
 
     def run(self, seeds: range, report: Report) -> None:

@@ -219,3 +219,16 @@ class Everything(Chance):
 
     def arrived(self, edits: list[Edit]) -> list[Edit]:
         return edits
+
+
+class Nothing(Chance):
+    """Only what is safe has arrived."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def renamed(self, names: Names) -> bool:
+        return False
+
+    def arrived(self, edits: list[Edit]) -> list[Edit]:
+        return []

@@ -62,6 +62,59 @@ def in_fork(work: Callable[[Say], object]) -> Ended:
     return start(work).wait()
 
 
+class Servant:
+    """A forked process that does one piece of work after the other: what a fork for each would pay, it pays once.
+
+    It has nothing in common with processes forked for other work; when it dies of a request, the next has a new one.
+    """
+
+    def __init__(self, work: Callable[[Any], Any]) -> None:
+        self._work = work
+        self._running: Running | None = None
+        self._requests = -1
+
+    def ask(self, request: object) -> Ended:
+        """What the work says to the request, as if a process of its own had done it."""
+        if self._running is None:
+            self._start()
+        os.write(self._requests, json.dumps(request).encode() + b"\n")
+        assert self._running
+        line = _line(self._running.reader, PATIENCE)
+        if line:
+            answer = json.loads(line)
+            return Ended([], error=answer["traceback"]) if _is_traceback(answer) else Ended([answer["value"]])
+        running, self._running = self._running, None
+        os.close(self._requests)
+        os.kill(running.pid, signal.SIGKILL)
+        return running.wait()
+
+    def _start(self) -> None:
+        requests, self._requests = os.pipe()
+        self._running = start(lambda say: self._serve(requests, say))
+        os.close(requests)
+
+    def _serve(self, requests: int, say: Say) -> None:
+        os.close(self._requests)
+        with os.fdopen(requests) as lines:
+            for line in lines:
+                try:
+                    say({"value": self._work(json.loads(line))})
+                except Exception:
+                    say({"traceback": traceback.format_exc()})
+
+
+def _line(reader: int, patience: float) -> bytes:
+    """The next line, or nothing when none comes."""
+    text = b""
+    while not text.endswith(b"\n"):
+        ready, _, _ = select.select([reader], [], [], patience)
+        piece = os.read(reader, 1 << 16) if ready else b""
+        if not piece:
+            return b""
+        text += piece
+    return text
+
+
 def _is_traceback(value: object) -> bool:
     return isinstance(value, dict) and value.keys() == {"traceback"}
 

@@ -51,6 +51,9 @@ class Knowledge:
             "rules": Operation(lambda kb, _: kb.apply(add_rules=OTHER_RULES, remove_rules=RULES), before),
             "compact": Operation(lambda kb, _: kb.compact(), before),
             "fold": Operation(lambda kb, _: kb.apply(add="edge(n5, n9) ."), partial(self._grown, commits=3)),
+            "catch up": Operation(
+                lambda kb, _: kb.apply(add="edge(n3, fresh) ."), before, meanwhile=lambda path: self._elsewhere(path)
+            ),
             "create": Operation(self._create, lambda path: None, opens=True),
             "open": Operation(lambda _, path: self.state(self.open(path)), self._killed, opens=True),
             "close": Operation(lambda kb, _: kb.close(), before, closes=True),
@@ -69,6 +72,10 @@ class Knowledge:
         kb.apply(add=bulk(0), add_rules=RULES)
         for number in range(commits):
             self.commit(kb, number)
+
+    def _elsewhere(self, path: Path) -> None:
+        with tidelog.open(path) as kb:
+            self.commit(kb, 77)
 
     def _killed(self, path: Path) -> None:
         """The same without a cache, and never closed: opening has to recover it."""
@@ -134,7 +141,13 @@ class Knowledge:
             "past": lambda kb: [content(kb.at(v.version)) for v in kb.versions()],
             "difference": lambda kb: _difference(kb, kb.version - 2, kb.version),
             "back": lambda kb: _difference(kb, kb.version, kb.version - 3),
+        }
+
+    @property
+    def changes(self) -> Mapping[str, Callable[[KnowledgeBase], Any]]:
+        return {
             "commit": lambda kb: [kb.apply(add="edge(n20, n30) . edge(new, n0) .").version, content(kb)],
+            "compact": lambda kb: [kb.compact(keep=6), content(kb)],
         }
 
 

@@ -2,23 +2,26 @@
 
 `python -m tests.store.power FOLDER SUBJECT SEEDS` runs with the shim preloaded and prints a report as JSON: after each
 recorded call the disk is rebuilt as it may then be, in as many ways as there are seeds, and the store opened again.
-What was acknowledged must be there; the step under way may be or not.
+What was acknowledged must be there; the step under way may be or not. With the name of an operation instead of a number
+of seeds, the power fails at its end, after one of its syncs has failed.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from tests.store.disk import Call, Chance, Disk, Everything, read_log
+from tests.store.disk import Call, Chance, Disk, Everything, Nothing, read_log
 from tests.store.forks import Say, in_fork
-from tests.store.shim import Kind, Shim
+from tests.store.shim import Action, Kind, Shim
 from tests.store.subject import State, Subject
 from tests.store.subjects import SUBJECTS
-from tests.store.sweep import Report, look, warm
+from tests.store.sweep import BOUND, Bench, Looker, Report, prepared, warm
 
 
 def record(subject: Subject, watched: Path, log: Path) -> list[Call]:
@@ -54,6 +57,7 @@ def states(subject: Subject, path: Path) -> list[State]:
 def cut_everywhere(subject: Subject, work: Path, seeds: int) -> Report:
     watched, start, report = work / "watched", work / "start", Report()
     warm(subject, work / "warm")
+    looker = Looker(subject)
     known = states(subject, work / "x.kb")
     watched.mkdir()
     disk = Disk(watched)
@@ -64,17 +68,53 @@ def cut_everywhere(subject: Subject, work: Path, seeds: int) -> Report:
         disk.apply(call)
         for seed in range(seeds):
             report.points += 1
-            problems = _cut(subject, disk, start, Chance((number, seed)), known[marks : marks + 2])
+            problems = _cut(looker, disk, start, Chance((number, seed)), known[marks : marks + 2])
             report.problems += [f"power lost after call {number}, seed {seed}: {text}" for text in problems]
     report.problems += _incomplete(disk, watched, work / "all")
     return report
 
 
-def _cut(subject: Subject, disk: Disk, folder: Path, chance: Chance, allowed: list[State]) -> Iterator[str]:
+def after_failed_syncs(bench: Bench, log: Path) -> Report:
+    """Let the sync of one file after the other fail, and cut the power when the operation has ended, well or not.
+
+    (Not of folders: SQLite takes no notice when the one that holds its log cannot be synced.)
+    """
+    report = Report()
+    for nth in range(1, BOUND):
+        bench.reset()
+        disk = Disk(bench.watched)
+        log.unlink(missing_ok=True)
+        told = dict(in_fork(lambda say, nth=nth: _fail(bench, log, nth, say)).said)  # type: ignore[misc]
+        if told["missed"]:
+            return report
+        report.points += 1
+        report.refused += not told["done"]
+        for call in read_log(log):
+            disk.apply(call)
+        allowed = [bench.new[0]] if told["done"] else [bench.old[0], bench.new[0]]
+        problems = _cut(bench.looker, disk, bench.work / "start", Nothing(), allowed)
+        report.problems += [f"sync {nth} failed, then the power: {text}" for text in problems]
+    raise AssertionError(f"still going after {BOUND} syncs")
+
+
+def _fail(bench: Bench, log: Path, nth: int, say: Say) -> None:
+    shim = Shim(bench.watched)
+    shim.record(log)
+    session = bench.subject.open(bench.path)
+    shim.arm(Action.FAIL, Kind.SYNC, nth, errno.EIO)
+    done = False
+    with suppress(bench.subject.refusal):
+        bench.operation.act(session, bench.path)
+        done = True
+    say(["done", done])
+    say(["missed", not shim.hits])
+
+
+def _cut(looker: Looker, disk: Disk, folder: Path, chance: Chance, allowed: list[State]) -> Iterator[str]:
     shutil.rmtree(folder, ignore_errors=True)
     disk.survivors(folder, chance)
     try:
-        found, after = look(subject, folder / "x.kb")
+        found, after = looker.look(folder / "x.kb")
     except AssertionError as error:
         yield str(error)
         return
@@ -96,8 +136,13 @@ def _bytes(file: Path) -> bytes | None:
     return b"" if file.name.endswith("-shm") else file.read_bytes() if file.exists() else None
 
 
-def main(folder: str, name: str, seeds: str) -> None:
-    print(json.dumps(vars(cut_everywhere(SUBJECTS[name](), Path(folder), int(seeds)))))
+def main(folder: str, name: str, what: str) -> None:
+    subject, work = SUBJECTS[name](), Path(folder)
+    if what.isdecimal():
+        report = cut_everywhere(subject, work, int(what))
+    else:
+        report = after_failed_syncs(prepared(subject, subject.operations[what], work), work / "log")
+    print(json.dumps(vars(report)))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Starts a sweep in a process of its own, with the shim preloaded, and reads its report."""
+"""Starts a sweep in a process of its own and reads its report."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.store.sweep import Report
@@ -14,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 PATIENCE = 1800.0  # seconds, for the longest of the long tier
 
 
-def run(module: str, folder: Path, *arguments: object, shim: Path | None = None) -> Report:
-    """`python -m tests.store.MODULE FOLDER ARGUMENTS …`"""
+def run(module: str, folder: Path, *arguments: object, shim: Path | None = None, within: Sequence[str] = ()) -> Report:
+    """`python -m tests.store.MODULE FOLDER ARGUMENTS …`, started by another command where one is given."""
     environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "OPENBLAS_NUM_THREADS": "1"}
     if shim:
         environment["LD_PRELOAD"] = str(shim)
-    command = [sys.executable, "-m", f"tests.store.{module}", str(folder), *map(str, arguments)]
+    command = [*within, sys.executable, "-m", f"tests.store.{module}", str(folder), *map(str, arguments)]
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     return Report(**json.loads(done.stdout))

@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 /* Kinds of calls, as bits of a mask; the numbers are also those of the recorded log. */
-enum { READ = 1, CREATE = 2, WRITE = 4, SYNC = 8, TRUNCATE = 16, RENAME = 32, UNLINK = 64, LINK = 128, MKDIR = 256, RMDIR = 512, MARK = 1024 };
+enum { READ = 1, CREATE = 2, WRITE = 4, SYNC = 8, TRUNCATE = 16, RENAME = 32, UNLINK = 64, LINK = 128, MKDIR = 256, RMDIR = 512, MARK = 1024, SYNC_FOLDER = 2048 };
 
 /* What to do at the nth call whose kind is in the mask. */
-enum { NOTHING, KILL, TEAR, FAIL, FAIL_FROM, RECORD };
+enum { NOTHING, KILL, TEAR, FAIL, FAIL_FROM };
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER; /* held during a watched call, so the log has the kernel's order */
 static char root[PATH_MAX];
 static size_t root_length;
-static int action, mask, error, log_fd = -1;
+static int action, mask, error, log_fd = -1; /* a log is kept as long as there is a file for it */
 static long nth, seen, hits;
 
 /* ---- what Python calls ---- */
@@ -44,10 +44,7 @@ void faults_arm(int new_action, int new_mask, long new_nth, int new_error) {
     pthread_mutex_unlock(&turn);
 }
 
-void faults_record(int fd) {
-    log_fd = fd;
-    faults_arm(RECORD, ~READ, 0, 0);
-}
+void faults_record(int fd) { log_fd = fd; }
 
 long faults_seen(void) { return seen; }
 long faults_hits(void) { return hits; }
@@ -76,11 +73,11 @@ static int full_path(int at, const char *path, char *out) {
 
 static int watched_fd(int fd) {
     char path[PATH_MAX];
-    return action && root_length && fd_path(fd, path) && inside(path);
+    return (action || log_fd >= 0) && root_length && fd_path(fd, path) && inside(path);
 }
 
 static int watched_path(int at, const char *path, char *out) {
-    return action && root_length && full_path(at, path, out) && inside(out);
+    return (action || log_fd >= 0) && root_length && full_path(at, path, out) && inside(out);
 }
 
 /* ---- the log: kind, inode, offset or size, lengths of two byte strings, the strings ---- */
@@ -110,7 +107,7 @@ static uint64_t inode_of(int fd) {
 }
 
 void faults_mark(long number) {
-    if (action == RECORD) note(MARK, 0, number, "", 0, "", 0);
+    if (log_fd >= 0) note(MARK, 0, number, "", 0, "", 0);
 }
 
 /* ---- the fault itself: 0 when the call may go on, else -1 with errno, or no return at all ---- */
@@ -121,7 +118,7 @@ static void die(void) {
 }
 
 static int strike(int kind) {
-    if (!(kind & mask) || action == RECORD) return 0;
+    if (!(kind & mask) || !action) return 0;
     seen++;
     if (seen < nth || (seen > nth && action != FAIL_FROM) || !nth) return 0;
     hits++;
@@ -145,13 +142,14 @@ static ssize_t watched_write(int fd, const void *data, size_t length, off_t offs
     if (halves() && (mask & WRITE)) {
         ssize_t done = length > 1 ? store(fd, data, length / 2, offset) : -1;
         if (action == TEAR) die();
+        if (log_fd >= 0 && done > 0) note(WRITE, inode_of(fd), place, data, done, "", 0);
         if (done >= 0) return done;
         errno = error;
         return -1;
     }
     if (refused) return -1;
     ssize_t done = store(fd, data, length, offset);
-    if (action == RECORD && done > 0) note(WRITE, inode_of(fd), place, data, done, "", 0);
+    if (log_fd >= 0 && done > 0) note(WRITE, inode_of(fd), place, data, done, "", 0);
     return done;
 }
 
@@ -168,7 +166,7 @@ static ssize_t any_write(int fd, const void *data, size_t length, off_t offset) 
     if (!(watched)) return call;                             \
     pthread_mutex_lock(&turn);                               \
     long result = strike(kind) ? -1 : call;                  \
-    if (action == RECORD && result >= 0) { record; }         \
+    if (log_fd >= 0 && result >= 0) { record; }              \
     pthread_mutex_unlock(&turn);                             \
     return result
 
@@ -193,11 +191,15 @@ ssize_t pread(int fd, void *data, size_t length, off_t offset) {
 }
 ssize_t pread64(int fd, void *data, size_t length, off_t offset) { return pread(fd, data, length, offset); }
 
+static int sync_kind(int fd) {
+    struct stat status;
+    return !fstat(fd, &status) && S_ISDIR(status.st_mode) ? SYNC_FOLDER : SYNC;
+}
 int fsync(int fd) {
-    GUARDED(watched_fd(fd), SYNC, syscall(SYS_fsync, fd), note(SYNC, inode_of(fd), 0, "", 0, "", 0));
+    GUARDED(watched_fd(fd), sync_kind(fd), syscall(SYS_fsync, fd), note(SYNC, inode_of(fd), 0, "", 0, "", 0));
 }
 int fdatasync(int fd) {
-    GUARDED(watched_fd(fd), SYNC, syscall(SYS_fdatasync, fd), note(SYNC, inode_of(fd), 0, "", 0, "", 0));
+    GUARDED(watched_fd(fd), sync_kind(fd), syscall(SYS_fdatasync, fd), note(SYNC, inode_of(fd), 0, "", 0, "", 0));
 }
 
 int ftruncate(int fd, off_t size) {

@@ -27,10 +27,11 @@ class Kind(IntFlag):
     MKDIR = 256
     RMDIR = 512
     MARK = 1024
+    SYNC_FOLDER = 2048  # in the log both are SYNC
 
 
 CHANGES = ~Kind.READ
-GROWING = Kind.CREATE | Kind.WRITE | Kind.SYNC | Kind.TRUNCATE | Kind.RENAME | Kind.LINK | Kind.MKDIR
+GROWING = Kind.CREATE | Kind.WRITE | Kind.SYNC | Kind.SYNC_FOLDER | Kind.TRUNCATE | Kind.RENAME | Kind.LINK | Kind.MKDIR
 
 
 class Action(IntEnum):

@@ -1,7 +1,7 @@
 """Fills a real small file system with commits until there is no room, makes room, and goes on.
 
-`python -m tests.store.small_disk FOLDER` mounts a file system in memory on FOLDER, so it runs in a mount namespace of its
-own (`unshare --mount`), which takes the mount away when it ends. Prints a report as JSON.
+`python -m tests.store.small_disk FOLDER` mounts a file system in memory on FOLDER, so it runs in a mount namespace of
+its own (`unshare --mount`), which takes the mount away when it ends. Prints a report as JSON.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.store.sweep import Report
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
 
-SIZE, BALLAST = 3_000_000, 1_000_000  # bytes; the ballast is thrown off to make room
+SIZE, BALLAST = 1_500_000, 700_000  # bytes; the ballast is thrown off to make room
 BOUND = 5000  # commits that must have filled it
 
 

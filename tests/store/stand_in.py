@@ -107,6 +107,10 @@ class StandIn:
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
         return {"texts": lambda session: [self._read(session.path / n, c) for n, c in self._names(session)]}
 
+    @property
+    def changes(self) -> Mapping[str, Callable[[Any], Any]]:
+        return {}
+
     def state(self, session: Session) -> State:
         try:
             texts = [self._read(session.path / name, checksum) for name, checksum in self._names(session)]

@@ -18,6 +18,7 @@ class Operation:
     before: Callable[[Path], object]  # makes what is there when it begins, and leaves it closed
     opens: bool = False  # it opens the store itself, so it is given none
     closes: bool = False  # the store cannot be used after it
+    meanwhile: Callable[[Path], object] | None = None  # what another does after the store was opened
 
 
 class Subject(Protocol):
@@ -57,5 +58,10 @@ class Subject(Protocol):
 
     @property
     def questions(self) -> Mapping[str, Callable[[Any], Any]]:
-        """All that can be asked of the exemplar, by name; answers are JSON values. The last ones may change it."""
+        """All that can be asked of the exemplar, by name; answers are JSON values."""
+        ...
+
+    @property
+    def changes(self) -> Mapping[str, Callable[[Any], Any]]:
+        """What can be done to the exemplar, by name; these give JSON values too."""
         ...

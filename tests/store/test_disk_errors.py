@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from tests.store.test_crash import OPERATIONS
 
 FAULTS = ("disk full", "disk full once", "disk broken", "disk broken once", "unreadable", "unreadable once")
 EVERY = 3  # of the calls, in the quick tier
+NAMESPACES = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -26,3 +29,21 @@ def test_at_every_call(operation: str, fault: str, folder: Path, shim: Path, req
 def _is_clear(message: str) -> bool:
     """It names the file or folder and says what to do."""
     return "x.kb" in message and any(word in message for word in ("try again", "Restore", "mend", "open"))
+
+
+@pytest.fixture
+def namespace(folder: Path) -> list[str]:
+    """A command that runs another where it may mount file systems nobody else sees."""
+    trial = ["mount", "-t", "tmpfs", "-o", "size=100000", "tmpfs", str(folder)]
+    for command in NAMESPACES if shutil.which("unshare") and shutil.which("mount") else ():
+        if subprocess.run([*command, *trial], capture_output=True, timeout=60).returncode == 0:
+            return command
+    pytest.skip("this system lets nobody mount a small file system (unshare --mount, mount -t tmpfs)")
+
+
+def test_a_disk_that_is_really_full(namespace: list[str], folder: Path) -> None:
+    report = run("small_disk", folder, within=namespace)
+    assert not report.problems, shown(report.problems)
+    assert report.points > 3 and report.refused == 1
+    assert all("No space left" in message or "disk is full" in message for message in report.messages)
+    assert all(_is_clear(message) for message in report.messages)

@@ -138,10 +138,12 @@ def test_a_lock_ends_with_its_process(folder: Path) -> None:
         kb.apply(add="p(a) .")
         signal.pause()
 
-    holder = start(work)
     with tidelog.open(folder / "x.kb") as kb:
-        _until_locked(kb)
-        os.kill(holder.pid, signal.SIGKILL)
+        holder = start(work)
+        try:
+            _until_locked(kb)
+        finally:
+            os.kill(holder.pid, signal.SIGKILL)
         assert holder.wait().signal == signal.SIGKILL
         assert kb.apply(add="p(b) .").version == 2
 

@@ -1,6 +1,7 @@
 """What an engine must offer: make fact sets, and a few verbs over extended rules.
 
     derive      the heads of all matches, as a set              every algorithm
+                (`derive_pivoted`: of all that have an atom in what changed)
     tally       the heads, and how many matches each has        counting
     supports    the facts some matches are made of              backward chaining
     instances   the matches themselves                          constraints, queries, explanation
@@ -19,7 +20,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.tally import Tally
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Variable
+from tidelog.rules.syntax import Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
 
@@ -49,6 +50,10 @@ class Engine(Protocol[F]):
         """The heads of every match of every rule. Adds the number of matches to `work.derivations`."""
         ...
 
+    def derive_pivoted(self, rules: Sequence[Rule], before: F, pivot: F, behind: F, negated: F, work: Work) -> F:
+        """What `derive` gives for the rules `pivoted` at what is new or lost; an engine may take all rules at once."""
+        ...
+
     def tally(self, rules: Sequence[Extended[F]], work: Work) -> Tally[F]:
         """For each derived fact, how many matches (over all rules and heads) derive it.
 
@@ -60,14 +65,16 @@ class Engine(Protocol[F]):
         """The tally in which each of these facts has the count one."""
         ...
 
-    def supports(self, rules: Sequence[Extended[F]], start: int, stop: int | None, work: Work) -> tuple[F, F]:
+    def supports(
+        self, rules: Sequence[Rule], guards: F, facts: F, negated: F, start: int, stop: int | None, work: Work
+    ) -> tuple[F, F]:
         """The body facts of some matches, and for which guards there may be more.
 
-        The first atom of each rule is its guard. The engine numbers the candidates it would look at for each guard
-        fact, in an order that only the rule and the sources decide, and looks at those from `start` up to `stop`
-        (None: all the rest): a guard fact with thousands of matches need not show them all at once. Over windows that
-        follow each other every match is found once. The guard facts returned have candidates beyond `stop`. Adds the
-        number of matches to `work.derivations`.
+        The first atom of each rule is its guard and reads `guards`; the others read `facts`. The engine numbers the
+        candidates it would look at for each guard fact, in an order that only the rule and `facts` decide, and looks
+        at those from `start` up to `stop` (None: all the rest): a guard fact with thousands of matches need not show
+        them all at once. Over windows that follow each other every match is found once. The guard facts returned have
+        candidates beyond `stop`. Adds the number of matches to `work.derivations`.
         """
         ...
 

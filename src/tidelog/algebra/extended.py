@@ -50,12 +50,21 @@ def pivoted(rule: Rule, before: F, pivot: F, behind: F, negated: F) -> list[Exte
 
     With `before` = `behind` - `pivot` each instance that has an atom in `pivot` is found exactly once.
     """
-    count = len(rule.atoms)
     return [
-        reading(rule, (*[before] * i, pivot, *[behind] * (count - i - 1)), negated)
+        pivoted_at(rule, i, before, pivot, behind, negated)
         for i, atom in enumerate(rule.atoms)
         if pivot.may_match(atom)
     ]
+
+
+def pivoted_at(rule: Rule, i: int, before: F, pivot: F, behind: F, negated: F) -> Extended[F]:
+    """The rule pivoted at one of its positive atoms."""
+    return reading(rule, (*[before] * i, pivot, *[behind] * (len(rule.atoms) - i - 1)), negated)
+
+
+def guarded(rule: Rule, guards: F, facts: F, negated: F) -> Extended[F]:
+    """The first atom reads `guards`, the other positive ones `facts`."""
+    return reading(rule, (guards, *[facts] * (len(rule.atoms) - 1)), negated)
 
 
 @lru_cache(maxsize=20_000)

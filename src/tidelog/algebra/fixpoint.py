@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import pivoted
 from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import LimitError
 from tidelog.rules.syntax import Rule
@@ -31,14 +30,13 @@ def fixpoint(
     arrives, and then only for the leftmost atom that matches a new fact. Negated atoms read `negated`, or everything:
     what they name is complete before these rules run.
     """
-    everything = known | new
+    rules, everything = tuple(rules), known | new
     added: list[F] = []
     bound = min((r.bound for r in rules if r.bound is not None), default=None)
     while new:
         work.rounds += 1
         absent = everything if negated is None else negated
-        variants = [v for r in rules for v in pivoted(r, known, new, everything, absent)]
-        derived = engine.derive(variants, work)
+        derived = engine.derive_pivoted(rules, known, new, everything, absent, work)
         known, new = everything, derived - everything
         everything = known | new
         added.append(new)
@@ -46,9 +44,7 @@ def fixpoint(
     return everything, added
 
 
-def consequences(
-    engine: Engine[F], rules: Sequence[Rule], known: F, new: F, work: Work, negated: F | None = None
-) -> F:
+def consequences(engine: Engine[F], rules: Sequence[Rule], known: F, new: F, work: Work, negated: F | None = None) -> F:
     """`new`, and all that follows from it together with `known`; both as in `fixpoint`."""
     _, rounds = fixpoint(engine, rules, known, new, work, negated)
     for N in rounds:

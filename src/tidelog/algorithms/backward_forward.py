@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended, pivoted, with_body
+from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.layers import Support
 
@@ -40,9 +40,7 @@ def decrease(support: Support[F], lost: F, work: Work) -> F:
         search.check(N)
         N = N - search.P
         remaining, before = rest - N, work.derivations
-        heads = support.engine.derive(
-            [v for r in support.rules for v in pivoted(r, remaining, N, rest, support.negated)], work
-        )
+        heads = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
         work.count("Del", work.derivations - before)
         rest, N = remaining, heads - D
         D = D | N
@@ -56,7 +54,7 @@ class Search(Generic[F]):
     def __init__(self, support: Support[F], work: Work) -> None:
         self.support = support
         self.work = work
-        self.guarded = [(with_body(r, h), len(r.atoms)) for r in support.rules for h in r.heads]
+        self.guarded = tuple(with_body(r, h) for r in support.rules for h in r.heads)
         nothing = support.engine.collect(())
         self.nothing = nothing
         self.C = self.P = self.Y = self.V = self.S = nothing
@@ -89,13 +87,9 @@ class Search(Generic[F]):
         """The facts from which rules could derive the active ones, and those that have more candidates."""
         before = self.work.derivations
         read = self.support.E if level == 0 else sources
-        rules: list[Extended[F]] = [
-            self.support.extend(rule, (active, *[read] * count))
-            for rule, count in self.guarded
-            if active.may_match(rule.atoms[0])
-        ]
-        start, stop = WINDOWS[level]
-        found = self.support.engine.supports(rules, start, stop, self.work)
+        found = self.support.engine.supports(
+            self.guarded, active, read, self.support.negated, *WINDOWS[level], self.work
+        )
         self.work.count("Bwd", self.work.derivations - before)
         return found
 
@@ -107,9 +101,8 @@ class Search(Generic[F]):
         while N := proved - self.V:
             self.P = self.P | N
             used, self.V = self.V, self.V | N
-            heads = self.support.engine.derive(
-                [v for r in self.support.rules for v in pivoted(r, used, N, self.V, self.support.negated)], self.work
-            )
+            support = self.support
+            heads = support.engine.derive_pivoted(support.rules, used, N, self.V, support.negated, self.work)
             proved = heads & self.C
             self.Y = self.Y | (heads - self.C)
         self.work.count("Sat", self.work.derivations - before)

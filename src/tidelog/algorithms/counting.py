@@ -18,8 +18,9 @@ a recursive rule below derives it, and one that a recursive stratum takes away s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, groupby
 from typing import Generic, TypeVar
 
@@ -76,13 +77,13 @@ def counting_else(
         first = counting_else(engine, decrease, removing, E - added, I, removed, nothing, work, kept)
         return first.then(counting_else(engine, decrease, adding, E, first.I, nothing, added, work, first.kept))
     counted = [s.layer for s in stages if not s.recursive]
-    before = [r for layer in counted for r in (*layer.kept, *layer.removed)]
-    after = [r for layer in counted for r in (*layer.kept, *layer.added)]
+    before = tuple(r for layer in counted for r in (*layer.kept, *layer.removed))
+    after = tuple(r for layer in counted for r in (*layer.kept, *layer.added))
     change = _Change(engine, _counts(engine, before, (E - added) | removed, I, kept), E, I, work)
     change.move(engine.once(added), engine.once(removed))
     for stage in stages:
         change.run(stage, decrease)
-    return Outcome(change.after, change.plus, change.minus, Counted(change.counts, tuple(after)))
+    return Outcome(change.after, change.plus, change.minus, Counted(change.counts, after))
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class _Stage:
     recursive: bool
 
 
+@lru_cache(maxsize=16)
 def _stages(program: Program) -> list[_Stage] | None:
     """Old and new rules, what each reads before it; None if they cannot be ordered together."""
     try:
@@ -119,16 +121,15 @@ def _refuse(recursive: Sequence[Rule]) -> None:
         )
 
 
-def _counts(engine: Engine[F], rules: Iterable[Rule], E: F, I: F, kept: object) -> Tally[F]:
-    """The counts of these rules before the change. Only rules that were not counted so far are looked at, and those
-    that are counted no more.
-    """
-    wanted = {r.key: r for r in rules}
-    counted = {r.key: r for r in kept.rules} if isinstance(kept, Counted) else {}
-    counts = kept.counts if isinstance(kept, Counted) else engine.once(E)
-    new = [over(r, I) for key, r in wanted.items() if key not in counted]
-    gone = [over(r, I) for key, r in counted.items() if key not in wanted]
-    return counts + engine.tally(new, Work()) - engine.tally(gone, Work()) if new or gone else counts
+def _counts(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F, kept: object) -> Tally[F]:
+    """The counts of these rules before the change. Of rules that were counted already nothing is looked at."""
+    counted: Counted[F] = kept if isinstance(kept, Counted) else Counted(engine.once(E), ())
+    if counted.rules == rules:
+        return counted.counts
+    wanted, old = ({r.key: r for r in some} for some in (rules, counted.rules))
+    new = [over(r, I) for key, r in wanted.items() if key not in old]
+    gone = [over(r, I) for key, r in old.items() if key not in wanted]
+    return counted.counts + engine.tally(new, Work()) - engine.tally(gone, Work())
 
 
 class _Change(Generic[F]):
@@ -170,10 +171,21 @@ class _Change(Generic[F]):
         self.move(self.engine.tally(gained, self.work) + more, self.engine.tally(lost, self.work) + less)
 
     def _decrease(self, stratum: Layer, decrease: Decrease) -> None:
+        if not self._concerns(stratum):
+            return
         change = LayerChange(self.engine, stratum, self.lower, self.E, self.I, self.nothing)
         minus, self.plus = change.maintain(decrease, self.minus, self.plus, self.work)
         self.minus = minus - self.counts.of(minus).facts()
         self._turn()
+
+    def _concerns(self, stratum: Layer) -> bool:
+        """Whether the change so far can make a difference to what the stratum derives."""
+        Z = self.minus | self.plus
+        read = (a for r in stratum.kept for a in (*r.atoms, *(n.atom for n in r.negations)))
+        heads = (h for r in stratum.kept for h in r.heads)
+        if stratum.removed or stratum.added or any(map(Z.may_match, read)):
+            return True
+        return any(map(self.minus.may_match, heads))
 
     def move(self, gained: Tally[F], lost: Tally[F]) -> None:
         """Change the counts, and with them the facts."""

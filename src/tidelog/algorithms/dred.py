@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import pivoted, with_body
+from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.layers import Support
@@ -37,9 +37,7 @@ def _overdelete(support: Support[F], lost: F, work: Work) -> F:
     while N:
         work.rounds += 1
         remaining = rest - N
-        A = support.engine.derive(
-            [v for r in support.rules for v in pivoted(r, remaining, N, rest, support.negated)], work
-        )
+        A = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
         rest, N = remaining, A - D
         D = D | N
     work.count("DR2", work.derivations - before)

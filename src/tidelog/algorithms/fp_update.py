@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import pivoted
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.layers import Support
@@ -41,9 +40,7 @@ def dependent_atoms(support: Support[F], lost: F, work: Work) -> F:
     while N:
         work.rounds += 1
         rest = support.I - N
-        A = support.engine.derive(
-            [v for r in support.rules for v in pivoted(r, rest, N, support.I, support.negated)], work
-        )
+        A = support.engine.derive_pivoted(support.rules, rest, N, support.I, support.negated, work)
         N = A - U
         U = U | N
     work.count("dependent-atoms", work.derivations - before)

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -53,17 +53,17 @@ class Program:
     @cached_property
     def strata(self) -> list[Stratum]:
         """The strata of the rules after the change."""
-        return stratify(self.after)
+        return _strata(self.after)
 
     @cached_property
     def together(self) -> list[Stratum]:
         """The strata of old and new rules together. Raises `RuleError` when they cannot be ordered."""
-        return stratify({r.key: r for r in (*self.before, *self.after)}.values()) if self.is_changed else self.strata
+        return _strata(tuple({r.key: r for r in (*self.before, *self.after)}.values()))
 
     @cached_property
     def recursive(self) -> tuple[Rule, ...]:
         """The rules that are recursive before the change, or after it."""
-        strata = (*stratify(self.before), *self.strata) if self.is_changed else self.strata
+        strata = (*_strata(self.before), *self.strata)
         return tuple({r.key: r for s in strata if s.recursive for r in s.rules}.values())
 
     @cached_property
@@ -75,6 +75,12 @@ class Program:
         keys = {r.key for r in self.after}
         kept = tuple(r for r in self.before if r.key in keys)
         return Program(self.before, kept), Program(kept, self.after)
+
+
+@lru_cache(maxsize=16)
+def _strata(rules: tuple[Rule, ...]) -> list[Stratum]:
+    """Kept: what is after one change is before the next."""
+    return stratify(rules)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from types import ModuleType
 from typing import NoReturn
 
 from tidelog import __version__
@@ -40,10 +41,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     1
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # the process is ours
+        sys.meta_path.insert(0, _WithoutPandas())
     try:
         return _run(_parser(words).parse_args(words))
     except BrokenPipeError:
         return _pipe_closed()
+
+
+class _WithoutPandas:
+    """pyarrow imports pandas wherever it is installed. No command needs it, and it takes longer than most of them."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("pandas is not used by the command line", name=name)
 
 
 def _run(options: Namespace) -> int:

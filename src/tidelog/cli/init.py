@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
 
 RULE_SETS = ("rhodf", "rdfs", "owl2rl")
+EQUALITIES = ("off", "rewriting")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -29,13 +30,19 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--strict", action="store_true", help="refuse changes that lead to inconsistencies instead of listing them"
     )
+    parser.add_argument(
+        "--equality",
+        choices=EQUALITIES,
+        default=EQUALITIES[0],
+        help="owl:sameAs as a property like any other, or by rewriting: one term stands for all equal ones",
+    )
 
 
 def run(options: Namespace) -> int:
     import tidelog
 
     _refuse_occupied(options.kb)
-    with _made_aside(options.kb) as folder, tidelog.open(folder) as kb:
+    with _made_aside(options.kb) as folder, tidelog.open(folder, equality=options.equality) as kb:
         _settle(kb, options)
         version, rules = kb.version, len(kb.rules)
     if options.json:
@@ -52,6 +59,7 @@ def _settle(kb: KnowledgeBase, options: Namespace) -> None:
 
     kept = {"ruleset": options.ruleset} if options.ruleset else {}
     kept |= {"strict": True} if options.strict else {}
+    kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
     if kept or options.rules:
         named = [rulesets.get(options.ruleset)] if options.ruleset else []
         kb.apply(add_rules=[*named, *options.rules], options=kept, message="init")

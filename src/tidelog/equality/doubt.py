@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import extend, over, pivoted
+from tidelog.algebra.extended import extend, over
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.backward_forward import Search
 from tidelog.algorithms.layers import Support
@@ -113,7 +113,7 @@ def doubtful(support: SolidSupport[F], lost: F, work: Work) -> set[Term]:
         search.check(N)
         N = N - search.P
         remaining = rest - N
-        heads = engine.derive([v for r in support.rules for v in pivoted(r, remaining, N, rest, support.negated)], work)
+        heads = engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
         new = _unequal(representatives, N) - found
         heads = heads | matched(engine, matching, representatives.mentioning(remaining, new))
         found |= new

@@ -20,7 +20,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import over
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.fixpoint import fixpoint
+from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.registry import ALGORITHMS
@@ -125,7 +125,7 @@ def _taken_apart(before: Rewritten[F], program: Program, E: F, I: F, removed: F,
     old = before.representatives
     explicit = Explicit(old, E)
     lost = old.rewrite(removed)
-    gone = lost - old.standing_for(lost, E) if lost else lost
+    gone = lost - old.standing_for(lost, E)
     doubted = _doubted(before, program, explicit, before.E - gone, I, lost, work)
     parts = explicit.parts(doubted)
     hidden = old.mentioning(before.E, doubted)
@@ -187,7 +187,5 @@ def _replaced(before: Rewritten[F], after: Rewritten[F], I: F, old: F, new: F, w
     had = {rule.key for rule in before.rules}
     changed = [over(r, known | new) for r in after.rules if r.key not in had and r.heads]
     new = (new | engine.derive(changed, work) if changed else new) - known
-    everything, rounds = fixpoint(engine, [r for r in after.rules if r.atoms and r.heads], known, new, work)
-    for N in rounds:
-        new = new | N
-    return Outcome(everything, new, old)
+    added = consequences(engine, [r for r in after.rules if r.atoms and r.heads], known, new, work)
+    return Outcome(known | added, added, old)

@@ -56,10 +56,10 @@ class Representatives(Generic[F]):
         return facts
 
     def standing_for(self, facts: F, others: F) -> F:
-        """Those of the facts (over representatives) that some of the others become when they are rewritten."""
+        """Those of the facts that mention a clique and become of some of the others when these are rewritten."""
+        facts = self.mentioning(facts, self.in_cliques(facts))
         terms = {term for name, arity in facts.arities().items() for term in self._terms(facts, name, arity)}
-        itself = self.engine.collect(Fact(SAME, (term, term)) for term in terms)
-        same = self.facts | itself
+        same = self.facts | self.engine.collect(Fact(SAME, (term, term)) for term in terms)
         rules = [
             extend(_standing(name, arity), (facts, *[same] * arity, others)) for name, arity in facts.arities().items()
         ]

@@ -143,9 +143,7 @@ class Probe:
             which, positions = expand(low, counts, total)
             which += offset
             rows = rows.take(positions, axis=1)
-        if self.table.dead is not None:
-            alive = ~self.table.dead.holds(rows, reach.run.layout, self.order, ordered=len(low) == 1)
-            which, rows = which[alive], rows[:, alive]
+        which, rows = _live(self.table, reach.run, self.order, which, rows, ordered=len(low) == 1)
         free = self._free()
         return which, {p: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
 
@@ -170,8 +168,41 @@ def _repeats(args: Sequence[Argument]) -> bool:
     return len(set(args)) < len(args)
 
 
+def _live(table: Table, run: Run, order: Order, which: Ints, rows: Ints, *, ordered: bool) -> tuple[Ints, Ints]:
+    """Rows of a run without those that the table has buried."""
+    if table.dead is not None:
+        alive = ~table.dead.holds(rows, run.layout, order, ordered)
+        which, rows = which[alive], rows[:, alive]
+    return which, rows
+
+
 def _concatenate(parts: list[tuple[Ints, dict[int, Ints]]]) -> tuple[Ints, dict[int, Ints]]:
     if len(parts) == 1:
         return parts[0]
     columns = {p: np.concatenate([c[p] for _, c in parts]) for p in parts[0][1]}
     return np.concatenate([w for w, _ in parts]), columns
+
+
+def window(table: Table, column: int, values: Ints, start: int, stop: int | None) -> tuple[Ints, Ints, Ints]:
+    """The rows of a table of two columns that have one of the values in a column, number `start` up to `stop` of each:
+    which value, the other column, and how many rows each value has. What `Probe.window` does, without its generality.
+    """
+    order = (column, 1 - column)
+    before = np.zeros(len(values), dtype=np.int64)
+    parts = []
+    for run in table.runs:
+        low, high = run.ranges(order, (values,), len(values))
+        counts = high - low
+        first = np.clip(start - before, 0, counts)
+        length = (counts if stop is None else np.clip(stop - before, 0, counts)) - first
+        before = before + counts
+        total = int(length.sum())
+        if total:
+            which, positions = expand(low + first, length, total)
+            rows = run.in_order(order).take(positions, axis=1)
+            which, rows = _live(table, run, order, which, rows, ordered=False)
+            parts.append((which, {0: run.layout.unpack(rows, 1)}))
+    if not parts:
+        return before[:0], before[:0], before
+    which, others = _concatenate(parts)
+    return which, others[0], before

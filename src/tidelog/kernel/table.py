@@ -72,6 +72,15 @@ class Table:
             found &= ~self.dead.contains_run(run)
         return found
 
+    def contains_rows(self, rows: Ints) -> Mask:
+        """Which of some rows, packed as the runs of a narrow relation always are, are live here."""
+        found = packed.contains(self.runs[0].rows, rows)
+        for run in self.runs[1:]:
+            found |= packed.contains(run.rows, rows)
+        if self.dead is not None and found.any():
+            found &= ~self.dead.contains_rows(rows)
+        return found
+
     @property
     def flat(self) -> Run:
         """All live rows as one run; kept only where that takes little memory."""

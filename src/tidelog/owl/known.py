@@ -77,43 +77,57 @@ def _expressions(axiom: Axiom) -> tuple[Expression, ...]:
 
 
 class _Order:
-    """Which class expressions are below which, as the rules for schemas say."""
+    """Which class expressions are below which, as the rules for schemas say. Inside, expressions are numbers."""
 
     def __init__(self, axioms: list[Axiom], expressions: Iterable[Expression]) -> None:
-        self._up: dict[Expression, set[Expression]] = defaultdict(set)
+        self._numbers = {expression: number for number, expression in enumerate(expressions)}
+        self._numbers.setdefault(THING, len(self._numbers))
+        self._expressions = list(self._numbers)
+        self._up: dict[int, set[int]] = defaultdict(set)
         self._wider: dict[Property, set[Property]] = defaultdict(set)
         self._narrower: dict[Property, set[Property]] = defaultdict(set)
         for axiom in axioms:
-            if isinstance(axiom, SubClass):
-                self._up[axiom.sub].add(axiom.sup)
-            elif isinstance(axiom, SubProperty) and len(axiom.chain) == 1:
-                self._wider[axiom.chain[0]].add(axiom.sup)
-                self._narrower[axiom.sup].add(axiom.chain[0])
-        for expression in expressions:
-            self._add_parts(expression)
-        restrictions = {e for e in expressions if isinstance(e, Some | Only)}
-        while new := [(low, high) for low in restrictions for high in self._next(low) if high in restrictions]:
-            for low, high in new:
-                self._up[low].add(high)
+            self._add(axiom)
+        for expression, number in self._numbers.items():
+            self._add_parts(expression, number)
+        self._compare()
 
-    def above(self, expression: Expression) -> set[Expression]:
+    def above(self, expression: Expression) -> list[Expression]:
         """The expression and all that it is below of."""
-        return _reached(self._up, expression)
+        return [self._expressions[number] for number in _reached(self._up, self._numbers[expression])]
 
-    def _add_parts(self, expression: Expression) -> None:
+    def _add(self, axiom: Axiom) -> None:
+        if isinstance(axiom, SubClass):
+            self._up[self._numbers[axiom.sub]].add(self._numbers[axiom.sup])
+        elif isinstance(axiom, SubProperty) and len(axiom.chain) == 1:
+            self._wider[axiom.chain[0]].add(axiom.sup)
+            self._narrower[axiom.sup].add(axiom.chain[0])
+
+    def _add_parts(self, expression: Expression, number: int) -> None:
         if isinstance(expression, And):
-            self._up[expression].update(expression.parts)
+            self._up[number].update(self._numbers[part] for part in expression.parts)
         if isinstance(expression, Or):
             for part in expression.parts:
-                self._up[part].add(expression)
+                self._up[self._numbers[part]].add(number)
 
-    def _next(self, low: Restriction) -> set[Expression]:
-        """The restrictions above one that the order does not have yet, one step up its property or its filler."""
-        fillers = self.above(low.filler) | {THING}
-        properties = _reached(self._wider if isinstance(low, Some) else self._narrower, low.property)
-        found: set[Expression] = {type(low)(low.property, filler) for filler in fillers}
-        found |= {type(low)(over, low.filler) for over in properties}
-        return found - self._up[low] - {low}
+    def _compare(self) -> None:
+        """Put restrictions above others of their kind, until no more are comparable."""
+        kinds: dict[tuple[type, Property], dict[int, int]] = defaultdict(dict)
+        for expression, number in self._numbers.items():
+            if isinstance(expression, Some | Only):
+                kinds[type(expression), expression.property][self._numbers[expression.filler]] = number
+        lows = [(kind, over, filler, low) for (kind, over), lows in kinds.items() for filler, low in lows.items()]
+        growing = True
+        while growing:
+            growing = False
+            for kind, over, filler, low in lows:
+                same = kinds[kind, over]
+                wider = _reached(self._wider if kind is Some else self._narrower, over)
+                fillers = _reached(self._up, filler) | {self._numbers[THING]}
+                found = {same[other] for other in fillers if other in same}
+                found |= {kinds[kind, p][filler] for p in wider if filler in kinds.get((kind, p), ())}
+                growing |= not found <= self._up[low] | {low}
+                self._up[low] |= found - {low}
 
 
 def _reached(edges: dict[Node, set[Node]], start: Node) -> set[Node]:

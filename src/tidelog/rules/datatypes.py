@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from xml.etree import ElementTree
 
 from tidelog.model.terms import (
     BOOLEAN,
@@ -38,7 +39,7 @@ from tidelog.model.vocabulary import RDF, RDFS, XSD
 from tidelog.rules.values import INTEGER_TYPES, float_value, moment, single, single_text
 
 LITERAL = f"{RDFS}Literal"
-PLAIN_LITERAL = f"{RDF}PlainLiteral"
+PLAIN_LITERAL, XML_LITERAL = f"{RDF}PlainLiteral", f"{RDF}XMLLiteral"
 _RATIONAL_TYPES = (f"{XSD}dateTime", f"{XSD}dateTimeStamp")
 _LONGEST = 10_000  # characters of a literal that is looked at; a longer one of another type than string is only itself
 
@@ -88,14 +89,17 @@ def _decimal(text: str, datatype: str) -> Term | None:
     pattern = _DECIMAL_TEXT if datatype == DECIMAL else _INTEGER_TEXT
     if not pattern.fullmatch(text):
         return None
-    plain = f"{Decimal(text):f}"
-    plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-    sign, digits = ("-", plain[1:]) if plain[0] == "-" else ("", plain)
-    plain = sign + (digits.lstrip("0") or "0") if "." not in digits else plain
-    plain = "0" if plain == "-0" else plain
+    plain = _plain(Decimal(text))
     if datatype != DECIMAL and not _within(plain, *INTEGER_TYPES[datatype]):
         return None
     return literal(plain, DECIMAL if "." in plain else INTEGER)
+
+
+def _plain(value: Decimal) -> str:
+    """Without exponent and needless zeros; zero has no sign."""
+    text = f"{value:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text if value else "0"
 
 
 def _within(number: str, low: int | None, high: int | None) -> bool:
@@ -155,6 +159,15 @@ def _base64(text: str, datatype: str) -> Term | None:
     return literal(joined, datatype) if _BASE64_TEXT.fullmatch(joined) else None
 
 
+def _xml(text: str, datatype: str) -> Term | None:
+    """A piece of XML in canonical form. It stands inside an element, so it cannot declare entities."""
+    try:
+        whole = ElementTree.canonicalize(f"<_>{text}</_>")
+    except (ElementTree.ParseError, ValueError):
+        return None
+    return literal(whole.removeprefix("<_>").removesuffix("</_>"), datatype)
+
+
 def _tagged(text: str, datatype: str) -> Term | None:
     """`"chat@fr"^^rdf:PlainLiteral` is `"chat"@fr`."""
     start, at, language = text.rpartition("@")
@@ -173,6 +186,7 @@ _CANONICAL: dict[str, Callable[[str, str], Term | None]] = {
     _HEX: _hex,
     _BASE64: _base64,
     PLAIN_LITERAL: _tagged,
+    XML_LITERAL: _xml,
 }
 # Every datatype whose values are known.
 DATATYPES = (*_CANONICAL, LANG_STRING, LITERAL)

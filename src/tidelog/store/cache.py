@@ -3,7 +3,7 @@
     "tidelog1" | bytes of the header | its checksum | the header (JSON) | arrays, each at a multiple of 64 bytes
 
 The header lists each array with its place and checksum; an array is checked when it is first looked at. The file can be
-made again from `runs/` and `dictionary/` at any time, so it is not synced, and removed when it is found damaged.
+made again from `runs/` and `dictionary/` at any time, so it is removed when it is found damaged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Chunk, StoredChunk
-from tidelog.engines.local.fact_set import LocalFacts, Relation
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import Relation
 from tidelog.errors import CorruptionError, StoreError
 from tidelog.kernel.rows import Ints, Layout
 from tidelog.kernel.run import Order, Run, order_for
@@ -73,7 +74,7 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
 
     try:
         (root / FOLDER).mkdir(exist_ok=True)
-        files.write(root, f"{FOLDER}/{name}", fill, durable=False)
+        files.write(root, f"{FOLDER}/{name}", fill)
     except (OSError, StoreError):
         return
     for other in (root / FOLDER).iterdir():
@@ -108,7 +109,10 @@ def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | N
         return None
     header = mapped.header
     chunks = [mapped.chunk(*entry) for entry in header["chunks"]]
-    slots = mapped.array(header["slots"], np.uint64).copy()
+    try:
+        slots = mapped.array(header["slots"], np.uint64).copy()
+    except CorruptionError:  # in time to be made again
+        return None
     dictionary = Dictionary.stored(chunks, slots)
     E, I = ({(p, s): mapped.table(*more) for p, s, *more in header[key]} for key in ("E", "I"))
     return dictionary, LocalFacts(dictionary, E), LocalFacts(dictionary, I)

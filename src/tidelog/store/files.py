@@ -61,16 +61,18 @@ class Sink:
         self.closed = True
 
 
-def write(root: Path, name: str, fill: Callable[[Sink], object], *, durable: bool = True) -> Entry:
-    """Write a file aside and name it when it is whole; `durable` files survive power loss once `sync` was called."""
+def write(root: Path, name: str, fill: Callable[[Sink], object]) -> Entry:
+    """Write a file aside and name it when it is whole, also after power loss; once `sync` was called it stays.
+
+    Two processes may write the same cache at the same time, so each has a name of its own until then.
+    """
     target = root / name
-    aside = target.with_name(target.name + _UNFINISHED)
+    aside = target.with_name(f"{target.name}-{os.getpid()}{_UNFINISHED}")
     with explained(target), aside.open("wb") as stream:
         sink = Sink(stream)
         fill(sink)
         stream.flush()
-        if durable:
-            os.fsync(stream.fileno())
+        os.fsync(stream.fileno())
     with explained(target):
         aside.rename(target)
     return Entry(name, sink.size, sink.checksum)

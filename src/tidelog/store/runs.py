@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts, Relation
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.errors import CorruptionError
 from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.run import Run

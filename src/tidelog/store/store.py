@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from zlib import crc32
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.errors import CorruptionError, StoreError, UsageError
+from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
 from tidelog.store import cache, delta, files, runs, terms
 from tidelog.store.catalog import FILE, Catalog, Row
 from tidelog.store.delta import Delta
@@ -29,6 +30,7 @@ _FOLDERS = (runs.FOLDER, terms.FOLDER, cache.FOLDER, "pins")
 _OURS = {*_FOLDERS, "lock", "acknowledged", FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
 _MARK = struct.Struct("<QI")
 _TRIES = 1000
+_PATIENCE = 100  # twentieths of a second to wait for another process that makes the knowledge base
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,14 @@ class Store:
     def _create(self) -> None:
         with files.explained(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
+        for _ in range(_PATIENCE):
+            try:
+                self.lock.acquire()
+                break
+            except LockedError:  # somebody else is making it this moment
+                time.sleep(0.05)
+                if (self.root / FILE).exists() and not self._interrupted():
+                    return
         self.lock.acquire()
         catalog = Catalog(self.root, writable=True)
         try:

@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
+from tidelog.algebra.extended import Extended, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.families import Families
 from tidelog.engines.local.heads import Gathered, aggregate_heads
+from tidelog.engines.local.one_atom import Backward, Forward
 from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 _BULK = 500_000  # facts changed at once after which memory is handed back
 _FOLDED = 1 << 20  # rows of an answer gathered before equal ones are dropped
+_RULE_SETS = 64  # layers of a program and its versions for which rules stay prepared
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
 
 
@@ -46,6 +48,8 @@ class LocalEngine:
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(Computer(self.dictionary), self.budget)
         self._families = Families(self.dictionary)
+        self._forward = _ByRules(lambda rules: Forward(self.dictionary, rules))
+        self._backward = _ByRules(lambda rules: Backward(self.dictionary, rules))
         self._static = StaticJoins(self.solver, self.dictionary)
 
     @cached_property
@@ -90,12 +94,28 @@ class LocalEngine:
             gathered.absorb(part)
         return gathered.facts()
 
+    def derive_pivoted(
+        self,
+        rules: Sequence[Rule],
+        before: LocalFacts,
+        pivot: LocalFacts,
+        behind: LocalFacts,
+        negated: LocalFacts,
+        work: Work,
+    ) -> LocalFacts:
+        found = self._forward.of(rules).heads(pivot, work)
+        if found is None:
+            return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
+        heads, others = found
+        variants = [pivoted_at(rule, i, before, pivot, behind, negated) for rule, i in others]
+        return heads | self.derive(variants, work) if variants else heads
+
     def _task(self, extended: Extended[LocalFacts]) -> _Task:
         rule = extended.rule
         wanted = _head_variables(rule)
         steps = self.solver.steps(rule.body, extended.sources)
         return _Task(
-            rule, wanted, *self._static.rewrite(rule, steps, wanted), min(map(len, extended.sources), default=0)
+            rule, wanted, *self._static.rewrite(rule, steps, wanted), min((s.most for s in extended.sources), default=0)
         )
 
     def _each(self, run: Callable[[_Task], T], tasks: Sequence[_Task]) -> Iterator[T]:
@@ -140,13 +160,25 @@ class LocalEngine:
         return LocalTally.once(facts)
 
     def supports(
-        self, rules: Sequence[Extended[LocalFacts]], start: int, stop: int | None, work: Work
+        self,
+        rules: Sequence[Rule],
+        guards: LocalFacts,
+        facts: LocalFacts,
+        negated: LocalFacts,
+        start: int,
+        stop: int | None,
+        work: Work,
     ) -> tuple[LocalFacts, LocalFacts]:
+        found = self._backward.of(rules).bodies(guards, facts, start, stop, work)
+        if found is None:
+            none = self.collect(())
+            found = none, none, [r for r in rules if guards.may_match(r.atoms[0])]
+        known, open_, others = found
         bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
         search = Supports(self.solver, bodies, unfinished, start, stop)
-        for extended in self._families.united(_possible(rules)):
+        for extended in self._families.united(_possible([guarded(r, guards, facts, negated) for r in others])):
             search.add(extended, work)
-        return bodies.facts(), unfinished.facts()
+        return known | bodies.facts(), open_ | unfinished.facts()
 
     def instances(
         self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None
@@ -169,6 +201,28 @@ class LocalEngine:
             if limit is not None and together >= limit:
                 return parts[0].take(np.arange(limit, dtype=np.int64))
         return _distinct(parts, variables)
+
+
+class _ByRules(Generic[T]):
+    """Something made once for each set of rules, and kept while it may be asked for again."""
+
+    def __init__(self, make: Callable[[Sequence[Rule]], T]) -> None:
+        self._make = make
+        self._made: dict[tuple[Rule, ...], T] = {}
+        self._last: tuple[Sequence[Rule], T] | None = None
+
+    def of(self, rules: Sequence[Rule]) -> T:
+        last = self._last
+        if last is not None and last[0] is rules:  # round after round: not even a hash
+            return last[1]
+        key = tuple(rules)
+        found = self._made.get(key)
+        if found is None:
+            if len(self._made) >= _RULE_SETS:
+                self._made.clear()
+            found = self._made[key] = self._make(key)
+        self._last = key, found
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,39 +1,127 @@
-"""Facts as tables of term ids. Triples are split by predicate, so `[?x, ub:worksFor, ?y]` is a binary relation."""
+"""Facts as tables of term ids. Triples are split by predicate, so `[?x, ub:worksFor, ?y]` is a binary relation.
+
+    facts  =  (tables - dead) | plus        dead and plus are small, and each of them is one array for all relations
+
+A small set has no tables, only `plus`. A small change to a large set is written down in `dead` and `plus`, and carried
+out for a relation when somebody reads it: most of what an algorithm takes from I or adds to it nobody reads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.kernel.rows import Ints
+from tidelog.engines.local.relations import WHOLE, Numbering, Relation
+from tidelog.kernel.mixed import NONE, WIDTH, Mixed
+from tidelog.kernel.rows import Ints, Mask, layout_for
+from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.facts import Fact
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Atom, Variable
 
-# (predicate, id of the triple's predicate, or -1 for any relation but `triple`)
-Relation = tuple[str, int]
-WHOLE = -1
+FEW = 50_000  # facts that are held as one array at most
+_TINY = 2_048  # so many facts are copied without a thought
+_LOPSIDED = 16  # a change this many times smaller than a set is written down beside its tables
+_CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
 _BLOCK = 16_384
 
 
 class LocalFacts:
     """An immutable set of facts; see `tidelog.algebra.fact_set`."""
 
-    def __init__(self, dictionary: Dictionary, tables: dict[Relation, Table]) -> None:
+    def __init__(
+        self, dictionary: Dictionary, tables: Mapping[Relation, Table], dead: Mixed = NONE, plus: Mixed = NONE
+    ) -> None:
         self.dictionary = dictionary
-        self.tables = MappingProxyType(tables)
+        self._tables = tables
+        self._dead, self._plus = dead, plus
+        self._read: dict[Relation, Table | None] = {}
+
+    @classmethod
+    def of_rows(cls, dictionary: Dictionary, parts: Sequence[tuple[Relation, int, Ints]]) -> LocalFacts | None:
+        """A small set of packed rows (relation, number of columns, rows); None if it has to have tables."""
+        numbering = Numbering.of(dictionary)
+        numbers = [numbering.number(relation, arity) for relation, arity, _ in parts]
+        bits = numbering.bits(len(dictionary))
+        if bits is None or sum(rows.shape[1] for _, _, rows in parts) > FEW:
+            return None
+        known = [n for n in numbers if n is not None]
+        if len(known) < len(parts):
+            return None
+        mixed = Mixed.of_rows(bits, known, [rows[0] for _, _, rows in parts]) if parts else NONE
+        return cls(dictionary, {}, plus=mixed)
+
+    @property
+    def few(self) -> Mixed | None:
+        """All facts as one array, if this set is held so."""
+        return None if self._tables else self._plus
+
+    def with_few(self, facts: Mixed) -> LocalFacts:
+        """A small set, or one that has just become too large for that."""
+        if len(facts) > FEW:
+            return LocalFacts(self.dictionary, self._cut(facts))
+        return LocalFacts(self.dictionary, {}, plus=facts)
+
+    def _cut(self, facts: Mixed) -> dict[Relation, Table]:
+        """The tables of a small set."""
+        numbered, ids = Numbering.of(self.dictionary).relations, len(self.dictionary)
+        packed = facts.packed().reshape(1, -1)
+        tables = {}
+        for number, start, stop in facts.segments():
+            relation, arity = numbered[number]
+            tables[relation] = Table((Run(layout_for(arity, ids), packed[:, start:stop]),))
+        return tables
+
+    @cached_property
+    def _changes(self) -> dict[Relation, tuple[Table | None, Table | None]]:
+        """What is taken from the table of a relation, and what is added to it."""
+        dead, plus = self._cut(self._dead), self._cut(self._plus)
+        return {relation: (dead.get(relation), plus.get(relation)) for relation in (*dead, *plus)}
+
+    def table(self, relation: Relation) -> Table | None:
+        """The facts of one relation, if there are any."""
+        if relation not in self._changes:
+            return self._tables.get(relation)
+        if relation not in self._read:
+            self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
+        return self._read[relation]
+
+    @staticmethod
+    def _changed(table: Table | None, dead: Table | None, plus: Table | None) -> Table | None:
+        if table is not None and dead is not None:
+            table = table.minus(dead)
+        if plus is None:
+            return table
+        return plus if table is None else table.plus(plus)
+
+    @cached_property
+    def tables(self) -> Mapping[Relation, Table]:
+        """The tables of all relations that have facts."""
+        tables = dict(self._tables)
+        for relation in self._changes:
+            table = self.table(relation)
+            if table is not None:
+                tables[relation] = table
+            else:
+                tables.pop(relation, None)
+        return MappingProxyType(tables)
 
     @cached_property
     def size(self) -> int:
-        return sum(map(len, self.tables.values()))
+        return len(self._plus) if not self._tables else sum(map(len, self.tables.values()))
 
     def __len__(self) -> int:
         return self.size
+
+    @cached_property
+    def most(self) -> int:
+        """Not fewer than there are facts, without carrying anything out."""
+        return sum(map(len, self._tables.values())) + len(self._plus)
 
     def __iter__(self) -> Iterator[Fact]:
         for relation, table in self.tables.items():
@@ -58,30 +146,86 @@ class LocalFacts:
         return [np.concatenate(parts) for parts in zip(*tables, strict=True)]
 
     def __or__(self, other: LocalFacts) -> LocalFacts:
-        if not other.tables or other is self:
+        mine, theirs = self.few, other.few
+        if other is self or (theirs is not None and not len(theirs)):
             return self
-        if not self.tables:
-            return other
+        if mine is not None and (theirs is None or len(mine) < len(theirs)):
+            return other | self
+        if theirs is None:
+            return self._or_tables(other)
+        if mine is not None and not _lopsided(mine, theirs):
+            return self.with_few(mine.plus(theirs))
+        tables, dead, plus = self._base()
+        return LocalFacts(self.dictionary, tables, dead, plus.plus(theirs))
+
+    def __sub__(self, other: LocalFacts) -> LocalFacts:
+        mine, theirs = self.few, other.few
+        if theirs is not None and not len(theirs):
+            return self
+        if mine is not None and theirs is None:
+            return self.with_few(mine.keep(~other.holds(mine)))
+        if theirs is None:
+            return self._minus_tables(other)
+        if mine is not None and not _lopsided(mine, theirs):
+            return self.with_few(mine.minus(theirs))
+        tables, dead, plus = self._base()
+        return LocalFacts(self.dictionary, tables, dead.plus(theirs), plus.minus(theirs))
+
+    def __and__(self, other: LocalFacts) -> LocalFacts:
+        mine, theirs = self.few, other.few
+        if mine is not None and theirs is not None:
+            return self.with_few(mine.common(theirs))
+        if mine is not None:
+            return self.with_few(mine.keep(other.holds(mine)))
+        return other & self if theirs is not None else self._and_tables(other)
+
+    def _base(self) -> tuple[Mapping[Relation, Table], Mixed, Mixed]:
+        """Tables, and what is written down beside them: little enough to add to it."""
+        if not self._tables or len(self._dead) + len(self._plus) > _CORRECTIONS:
+            return self.tables, NONE, NONE
+        return self._tables, self._dead, self._plus
+
+    def holds(self, facts: Mixed) -> Mask:
+        """Which of some facts are here."""
+        found = np.zeros(len(facts), dtype=np.bool_)
+        if self._tables:
+            numbered, packed = Numbering.of(self.dictionary).relations, facts.packed().reshape(1, -1)
+            for number, start, stop in facts.segments():
+                table = self._tables.get(numbered[number][0])
+                if table is not None:
+                    found[start:stop] = table.contains_rows(packed[:, start:stop])
+            if len(self._dead):
+                found &= ~self._dead.holds(facts)
+        return found | self._plus.holds(facts) if len(self._plus) else found
+
+    def _or_tables(self, other: LocalFacts) -> LocalFacts:
         tables = dict(self.tables)
         for relation, table in other.tables.items():
             mine = tables.get(relation)
             tables[relation] = table if mine is None else mine.plus(table)
         return LocalFacts(self.dictionary, tables)
 
-    def __sub__(self, other: LocalFacts) -> LocalFacts:
+    def _minus_tables(self, other: LocalFacts) -> LocalFacts:
         tables = dict(self.tables)
-        for relation in self.tables.keys() & other.tables.keys():
+        for relation in tables.keys() & other.tables.keys():
             left = tables[relation].minus(other.tables[relation])
             if left is None:
                 del tables[relation]
             else:
                 tables[relation] = left
-        return LocalFacts(self.dictionary, tables)
+        return self._of_tables(tables)
 
-    def __and__(self, other: LocalFacts) -> LocalFacts:
+    def _and_tables(self, other: LocalFacts) -> LocalFacts:
         shared = self.tables.keys() & other.tables.keys()
         common = {r: self.tables[r].common(other.tables[r]) for r in shared}
-        return LocalFacts(self.dictionary, {r: t for r, t in common.items() if t is not None})
+        return self._of_tables({r: t for r, t in common.items() if t is not None})
+
+    def _of_tables(self, tables: dict[Relation, Table]) -> LocalFacts:
+        """What is left of large sets, which may be little."""
+        if sum(map(len, tables.values())) > FEW or any(t.arity > WIDTH for t in tables.values()):
+            return LocalFacts(self.dictionary, tables)
+        few = LocalFacts.of_rows(self.dictionary, [(r, t.arity, t.flat.rows) for r, t in tables.items()])
+        return LocalFacts(self.dictionary, tables) if few is None else few
 
     def predicates(self) -> dict[str, int]:
         sizes: dict[str, int] = {}
@@ -108,13 +252,21 @@ class LocalFacts:
 
     def may_match(self, atom: Atom) -> bool:
         if atom.predicate != TRIPLE:
-            return (atom.predicate, WHOLE) in self.tables
+            return self._may_read((atom.predicate, WHOLE))
         subject, predicate, object_ = atom.args
         if isinstance(predicate, Variable):
             return bool(self.triple_tables)
         encode = self.dictionary.encode
-        table = self.tables.get((TRIPLE, encode(predicate)))  # type: ignore[arg-type]
+        table = self.table((TRIPLE, encode(predicate)))  # type: ignore[arg-type]
         return table is not None and all(
             isinstance(arg, Variable) or table.may_hold(column, encode(arg))  # type: ignore[arg-type]
             for column, arg in enumerate((subject, object_))
         )
+
+    def _may_read(self, relation: Relation) -> bool:
+        return relation in self._tables or relation in self._changes
+
+
+def _lopsided(large: Mixed, small: Mixed) -> bool:
+    """Whether a change is too small to copy the whole set for it."""
+    return len(large) > _TINY and len(large) > _LOPSIDED * len(small)

@@ -9,7 +9,8 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts, Relation
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.kernel import rows as packed
 from tidelog.kernel.bindings import Bindings, group
 from tidelog.kernel.budget import Budget
@@ -61,6 +62,15 @@ class Gathered:
             self.parts.setdefault(key, []).extend(parts)
 
     def facts(self) -> LocalFacts:
+        few = self._few()
+        return self._tables() if few is None else few
+
+    def _few(self) -> LocalFacts | None:
+        """As a small set, if it is one."""
+        parts = [(relation, layout.arity, rows) for (relation, layout), some in self.parts.items() for rows in some]
+        return LocalFacts.of_rows(self.dictionary, parts)
+
+    def _tables(self) -> LocalFacts:
         tables: dict[Relation, Table] = {}
         for (relation, layout), parts in self.parts.items():
             rows = np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import WHOLE
 from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.join import Probe, probe
 from tidelog.kernel.rows import Ints
@@ -33,9 +34,9 @@ class Pattern:
     def table(self) -> Table | None:
         """The table it reads, unless that depends on the bindings."""
         if self.predicate != TRIPLE:
-            return self.source.tables.get((self.predicate, WHOLE))
+            return self.source.table((self.predicate, WHOLE))
         name = self.args[1]
-        return self.source.tables.get((TRIPLE, name)) if isinstance(name, int) else None
+        return self.source.table((TRIPLE, name)) if isinstance(name, int) else None
 
     def variables(self) -> set[Variable]:
         return {a for a in self.args if isinstance(a, Variable)}
@@ -53,7 +54,7 @@ class Pattern:
             yield from [(table, ends, bindings)] if table else []
         elif predicate in bindings.columns:
             for name, part in bindings.split_by(predicate):
-                if table := self.source.tables.get((TRIPLE, name)):
+                if table := self.source.table((TRIPLE, name)):
                     yield table, ends, part
         else:
             for name, table in self.source.triple_tables.items():

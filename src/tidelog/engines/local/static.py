@@ -21,8 +21,9 @@ from weakref import ref
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts
+from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.pattern import Pattern, Step, needs
+from tidelog.engines.local.relations import WHOLE
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.kernel.bindings import Bindings, Columns
 from tidelog.kernel.rows import layout_for

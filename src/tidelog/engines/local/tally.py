@@ -8,7 +8,8 @@ from types import MappingProxyType
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import WHOLE, LocalFacts, Relation
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.budget import Budget
 from tidelog.kernel.counts import Counts, Weighted

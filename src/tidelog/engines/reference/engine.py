@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import count, islice
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
+from tidelog.algebra.extended import Extended, guarded, pivoted
 from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.engines.reference.tally import ReferenceTally
 from tidelog.model.facts import Fact
@@ -55,12 +55,30 @@ class ReferenceEngine:
     def once(self, facts: ReferenceFacts) -> ReferenceTally:
         return ReferenceTally(dict.fromkeys(facts, 1))
 
+    def derive_pivoted(
+        self,
+        rules: Sequence[Rule],
+        before: ReferenceFacts,
+        pivot: ReferenceFacts,
+        behind: ReferenceFacts,
+        negated: ReferenceFacts,
+        work: Work,
+    ) -> ReferenceFacts:
+        return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
+
     def supports(
-        self, rules: Sequence[Extended[ReferenceFacts]], start: int, stop: int | None, work: Work
+        self,
+        rules: Sequence[Rule],
+        guards: ReferenceFacts,
+        facts: ReferenceFacts,
+        negated: ReferenceFacts,
+        start: int,
+        stop: int | None,
+        work: Work,
     ) -> tuple[ReferenceFacts, ReferenceFacts]:
         from tidelog.engines.reference.supports import supports
 
-        return supports(rules, start, stop, work)
+        return supports([guarded(r, guards, facts, negated) for r in rules], start, stop, work)
 
     def instances(
         self, rule: Extended[ReferenceFacts], variables: Sequence[Variable], limit: int | None = None

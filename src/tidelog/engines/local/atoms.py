@@ -1,0 +1,168 @@
+"""Many atoms at once: which of them the facts of a small set match, and the facts they stand for once they did.
+
+An ontology gives hundreds of rules, and a small change concerns few of them. Asking rule by rule costs more than the
+answer, so atoms are looked up by relation, and by relation and constant, for all facts of a small set in one search.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.relations import WHOLE, Numbering, Relation
+from tidelog.kernel.mixed import WIDTH, Mixed, encode
+from tidelog.kernel.rows import Ints, expand
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Aggregate, Atom, Variable
+
+Argument = Variable | Term | Aggregate
+
+_HALF = 32
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """An atom of a known relation with at most two columns; the only column is the second."""
+
+    relation: Relation
+    number: int
+    args: tuple[Argument | None, Argument | None]
+
+    @staticmethod
+    def of(atom: Atom, dictionary: Dictionary) -> Narrow | None:
+        """None for an atom of another kind, such as a triple whose predicate is a variable."""
+        relation, args = (atom.predicate, WHOLE), atom.args
+        if atom.predicate == TRIPLE:
+            subject, predicate, object_ = args
+            if not isinstance(predicate, str):
+                return None
+            relation, args = (TRIPLE, dictionary.encode(predicate)), (subject, object_)
+        number = Numbering.of(dictionary).number(relation, len(args))
+        if number is None:
+            return None
+        padded: list[Argument | None] = [*[None] * (WIDTH - len(args)), *args]
+        return Narrow(relation, number, (padded[0], padded[1]))
+
+    def filled(self) -> list[Argument]:
+        """The arguments it has."""
+        return [a for a in self.args if a is not None]
+
+    def constants(self) -> list[int]:
+        return [i for i, a in enumerate(self.args) if isinstance(a, str)]
+
+    def variables(self) -> list[Variable]:
+        return [a for a in self.args if isinstance(a, Variable)]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a fact matches it just because the index says so: no variable twice, at most one constant."""
+        variables = self.variables()
+        return (
+            len(self.constants()) <= 1
+            and len(set(variables)) == len(variables)
+            and not any(isinstance(a, Aggregate) for a in self.args)
+        )
+
+    def is_made_of(self, matched: Narrow) -> bool:
+        """Whether its arguments are constants, variables of the matched atom, or variables that occur once."""
+        variables = [v for v in self.variables() if v not in matched.args]
+        return len(set(variables)) == len(variables) and not any(isinstance(a, Aggregate) for a in self.args)
+
+
+class AtomIndex:
+    """Finds the atoms that facts may match. An atom that `is_plain` is found for exactly the facts that match it."""
+
+    def __init__(self, dictionary: Dictionary, atoms: Sequence[Atom]) -> None:
+        self.numbering = Numbering.of(dictionary)
+        by_constant: list[dict[int, list[int]]] = [{}, {}]
+        by_relation: dict[int, list[int]] = {}
+        self.anywhere: list[int] = []  # triples whose predicate is a variable
+        for i, atom in enumerate(atoms):
+            narrow = Narrow.of(atom, dictionary)
+            if narrow is None:
+                if atom.predicate == TRIPLE:
+                    self.anywhere.append(i)
+                continue  # small sets have no facts of wider relations
+            place = next(iter(narrow.constants()), None)
+            if place is None:
+                by_relation.setdefault(narrow.number, []).append(i)
+            else:
+                key = narrow.number << _HALF | dictionary.encode(narrow.args[place])  # type: ignore[arg-type]
+                by_constant[place].setdefault(key, []).append(i)
+        self._relations, self._first, self._second = _Keys(by_relation), _Keys(by_constant[0]), _Keys(by_constant[1])
+
+    def matches(self, facts: Mixed) -> tuple[Ints, Ints]:
+        """Pairs (position of a fact, number of an atom)."""
+        relations = facts.relations
+        pairs = [self._relations.find(relations)]
+        if len(self._first):
+            pairs.append(self._first.find(relations << _HALF | facts.first))
+        if len(self._second):
+            pairs.append(self._second.find(relations << _HALF | facts.second))
+        pairs = [p for p in pairs if len(p[0])]
+        if len(pairs) == 1:
+            return pairs[0]
+        none = np.empty(0, dtype=np.int64)
+        return np.concatenate([none, *(f for f, _ in pairs)]), np.concatenate([none, *(a for _, a in pairs)])
+
+    def has_triples(self, facts: Mixed) -> bool:
+        """Whether the atoms in `anywhere` have something to match."""
+        return any(self.numbering.relations[number][0][0] == TRIPLE for number, _, _ in facts.segments())
+
+
+class _Keys:
+    """Numbers of atoms by key, searched for many keys at once."""
+
+    def __init__(self, by_key: dict[int, list[int]]) -> None:
+        keys = sorted(by_key)
+        self.keys = np.array(keys, dtype=np.int64)
+        self.counts = np.array([len(by_key[k]) for k in keys], dtype=np.int64)
+        self.starts = np.cumsum(self.counts) - self.counts
+        self.atoms = np.array([i for k in keys for i in by_key[k]], dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def find(self, asked: Ints) -> tuple[Ints, Ints]:
+        if not len(self.keys):
+            return self.atoms, self.atoms
+        at = self.keys.searchsorted(asked)
+        hits = np.flatnonzero(self.keys.take(at, mode="clip") == asked)
+        at = at[hits]
+        counts = self.counts[at]
+        which, positions = expand(self.starts[at], counts, int(counts.sum()))
+        return hits[which], self.atoms[positions]
+
+
+class Templates:
+    """Atoms whose arguments are known from a fact that another atom matched: `Q(y, c)` from `P(x, y)`."""
+
+    def __init__(self, dictionary: Dictionary, pairs: Iterable[tuple[Narrow, Narrow]]) -> None:
+        """Pairs of a matched atom and the atom that is made; a variable that the match does not give becomes 0."""
+        pairs = list(pairs)
+        self.relations = np.array([made.number for _, made in pairs], dtype=np.int64)
+        places = [[_place(made.args[c], matched) for matched, made in pairs] for c in range(WIDTH)]
+        constants = [[_constant(made.args[c], dictionary) for _, made in pairs] for c in range(WIDTH)]
+        self.places, self.constants = np.array(places, dtype=np.int64), np.array(constants, dtype=np.int64)
+
+    def columns(self, facts: Mixed, fact: Ints, template: Ints) -> tuple[Ints, Ints]:
+        """Both columns of the atoms made from pairs (fact, template)."""
+        given = np.array((np.zeros(len(facts), dtype=np.int64), facts.first, facts.second))
+        first, second = (given[self.places[c][template], fact] + self.constants[c][template] for c in range(WIDTH))
+        return first, second
+
+    def codes(self, bits: int, facts: Mixed, fact: Ints, template: Ints) -> Ints:
+        return encode(bits, self.relations[template], *self.columns(facts, fact, template))
+
+
+def _place(arg: Argument | None, matched: Narrow) -> int:
+    """Which column of the matched fact gives the argument: 1 or 2, or 0 for none."""
+    return matched.args.index(arg) + 1 if isinstance(arg, Variable) and arg in matched.args else 0
+
+
+def _constant(arg: Argument | None, dictionary: Dictionary) -> int:
+    return dictionary.encode(arg) if isinstance(arg, str) else 0

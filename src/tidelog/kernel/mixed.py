@@ -1,0 +1,126 @@
+"""Mixed rows: the rows of several narrow relations as one sorted array, for sets of facts that are small.
+
+    code = number of the relation << 2 * bits | column 0 << bits | column 1        one column alone is column 1
+
+A set operation on tables costs some microseconds for every relation that takes part, however few rows it has; on codes
+it costs them once. Relations of more than two columns have no codes, and there are none when ids have many bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tidelog.kernel.rows import Ints, Mask
+
+WIDTH = 2  # columns at most
+_BITS = (21, 24, 27)  # of an id: a step at a time, so that codes rarely have to be made again
+_HALF = 32  # where the first of two columns is in a packed row
+
+
+def bits_for(ids: int, relations: int) -> int | None:
+    """How many bits an id takes in a code; None where relations, or ids, are too many for codes."""
+    return next((b for b in _BITS if ids <= 1 << b and relations <= 1 << (63 - 2 * b)), None)
+
+
+class Mixed:
+    """An immutable set of rows of numbered relations."""
+
+    __slots__ = ("bits", "codes")
+
+    def __init__(self, bits: int, codes: Ints) -> None:
+        """`codes` are sorted and distinct."""
+        self.bits = bits
+        self.codes = codes
+
+    @classmethod
+    def of(cls, bits: int, codes: Ints) -> Mixed:
+        """Codes in any order, repeated or not; the stable sort merges stretches that are in order already."""
+        codes = np.sort(codes, kind="stable")
+        fresh = np.empty(len(codes), dtype=np.bool_)
+        fresh[:1] = True
+        np.not_equal(codes[1:], codes[:-1], out=fresh[1:])
+        return cls(bits, codes if fresh.all() else codes[fresh])
+
+    @classmethod
+    def of_rows(cls, bits: int, relations: Sequence[int], rows: Sequence[Ints]) -> Mixed:
+        """Packed rows of some relations: arrays of one word for each row."""
+        lengths = [len(r) for r in rows]
+        together = np.concatenate(rows)
+        numbers = np.repeat(np.array(relations, dtype=np.int64), lengths)
+        return cls.of(bits, encode(bits, numbers, together >> _HALF, together & ((1 << _HALF) - 1)))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def with_bits(self, bits: int) -> Mixed:
+        """The same rows coded with more bits."""
+        if bits == self.bits:
+            return self
+        return Mixed(bits, encode(bits, self.relations, self.first, self.second))
+
+    @property
+    def relations(self) -> Ints:
+        return self.codes >> 2 * self.bits
+
+    @property
+    def first(self) -> Ints:
+        return self.codes >> self.bits & ((1 << self.bits) - 1)
+
+    @property
+    def second(self) -> Ints:
+        return self.codes & ((1 << self.bits) - 1)
+
+    def packed(self) -> Ints:
+        """The rows as tables pack them, relation after relation."""
+        return self.first << _HALF | self.second
+
+    def segments(self) -> list[tuple[int, int, int]]:
+        """(relation, start, stop) of each relation that is here."""
+        if not len(self.codes):
+            return []
+        relations = self.relations
+        cuts = np.flatnonzero(relations[1:] != relations[:-1]) + 1
+        starts = [0, *cuts.tolist()]
+        return list(zip(relations[starts].tolist(), starts, [*starts[1:], len(relations)], strict=True))
+
+    def keep(self, mask: Mask) -> Mixed:
+        return self if mask.all() else Mixed(self.bits, self.codes[mask])
+
+    def holds(self, other: Mixed) -> Mask:
+        """Which rows of the other set are here."""
+        if not len(self.codes):
+            return np.zeros(len(other.codes), dtype=np.bool_)
+        mine, theirs = _alike(self, other)
+        at = mine.codes.searchsorted(theirs.codes)
+        found: Mask = mine.codes.take(at, mode="clip") == theirs.codes
+        return found
+
+    def plus(self, other: Mixed) -> Mixed:
+        if not len(other.codes) or not len(self.codes):
+            return other if len(other.codes) else self
+        mine, theirs = _alike(self, other)
+        return Mixed.of(mine.bits, np.concatenate((mine.codes, theirs.codes)))
+
+    def minus(self, other: Mixed) -> Mixed:
+        if not len(other.codes) or not len(self.codes):
+            return self
+        return self.keep(~other.holds(self))
+
+    def common(self, other: Mixed) -> Mixed:
+        if len(other.codes) < len(self.codes):
+            return other.common(self)
+        return self.keep(other.holds(self)) if len(self.codes) else self
+
+
+NONE = Mixed(_BITS[0], np.empty(0, dtype=np.int64))
+
+
+def encode(bits: int, relations: Ints | int, first: Ints, second: Ints) -> Ints:
+    return relations << 2 * bits | first << bits | second
+
+
+def _alike(one: Mixed, other: Mixed) -> tuple[Mixed, Mixed]:
+    bits = max(one.bits, other.bits)
+    return one.with_bits(bits), other.with_bits(bits)
