@@ -482,7 +482,7 @@ class KnowledgeBase:
         if self._read_only:
             raise UsageError("this knowledge base was opened to be read only")
         if self._store is not None and self._store.start_writing():
-            self.refresh()
+            self._read_store(self._store.advance(self._state.stored()))
 
     def _attempt(
         self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str

@@ -50,14 +50,17 @@ class Knowledge:
             "load": Operation(lambda kb, path: kb.load(_data_file(path)), before),
             "rules": Operation(lambda kb, _: kb.apply(add_rules=OTHER_RULES, remove_rules=RULES), before),
             "compact": Operation(lambda kb, _: kb.compact(), before),
-            "fold": Operation(lambda kb, _: kb.apply(add="edge(n5, n9) ."), partial(self._grown, commits=3)),
-            "catch up": Operation(
-                lambda kb, _: kb.apply(add="edge(n3, fresh) ."), before, meanwhile=lambda path: self._elsewhere(path)
-            ),
+            "fold": Operation(self._fold, partial(self._grown, commits=3)),
+            "catch up": Operation(self._fold, before, meanwhile=partial(_elsewhere, lambda kb: self.commit(kb, 77))),
+            "catch up with files": Operation(self._fold, before, meanwhile=partial(_elsewhere, KnowledgeBase.compact)),
             "create": Operation(self._create, lambda path: None, opens=True),
             "open": Operation(lambda _, path: self.state(self.open(path)), self._killed, opens=True),
             "close": Operation(lambda kb, _: kb.close(), before, closes=True),
         }
+
+    def _fold(self, kb: KnowledgeBase, _: Path) -> None:
+        """Enough small changes to be folded into files, in one commit or the last of two."""
+        kb.apply(add="edge(n5, n9) .")
 
     def _create(self, _: None, path: Path) -> None:
         with tidelog.open(path) as kb:
@@ -72,10 +75,6 @@ class Knowledge:
         kb.apply(add=bulk(0), add_rules=RULES)
         for number in range(commits):
             self.commit(kb, number)
-
-    def _elsewhere(self, path: Path) -> None:
-        with tidelog.open(path) as kb:
-            self.commit(kb, 77)
 
     def _killed(self, path: Path) -> None:
         """The same without a cache, and never closed: opening has to recover it."""
@@ -94,7 +93,8 @@ class Knowledge:
         session.apply(add=f"edge(n{number}, m{number}) .", message=f"change {number}")
 
     def state(self, session: KnowledgeBase) -> State:
-        return [session.version, _hash([session.digest(), content(session)])]
+        versions = [v.version for v in session.versions()]
+        return [session.version, _hash([session.digest(), content(session), versions])]
 
     def verify(self, session: KnowledgeBase) -> list[str]:
         return session.verify().problems
@@ -155,6 +155,11 @@ def content(kb: KnowledgeBase) -> str:
     """Facts, which of them are explicit, and rules, read one by one."""
     explicit, everything = (sorted(map(repr, kb.all_facts(kind))) for kind in ("explicit", "all"))
     return _hash([explicit, everything, sorted(map(str, kb.rules))])
+
+
+def _elsewhere(act: Callable[[KnowledgeBase], object], path: Path) -> None:
+    with tidelog.open(path) as kb:
+        act(kb)
 
 
 def _difference(kb: KnowledgeBase, one: int, other: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.store.running import run, shown
 
-OPERATIONS = ("commit", "load", "rules", "compact", "fold", "catch up", "create", "open", "close")
+OPERATIONS = ("commit", "load", "rules", "compact", "fold", "catch up", "catch up with files", "create", "open", "close")
 ENOUGH = 500  # points, over all operations
 
 

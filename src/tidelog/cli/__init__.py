@@ -17,6 +17,7 @@ COMMANDS = (
     Command("load", "load data and programs into a knowledge base"),
     Command("update", "add and remove facts and rules, or show what that would change"),
     Command("query", "answer a query"),
+    Command("inconsistencies", "list what contradicts what"),
     Command("rules", "print the rules of a knowledge base"),
     Command("status", "show the size and state of a knowledge base"),
     Command("log", "list the versions of a knowledge base"),

@@ -241,12 +241,14 @@ class Store:
     # Writing
 
     def start_writing(self) -> bool:
-        """Become the one writer, and whether that is new; an error says who else is."""
-        if self.lock.held:
-            return False
-        self.lock.acquire()
-        self.catalog.reopen(writable=True)
-        return True
+        """Become the one writer; an error says who else is. Gives whether the disk has moved on from what was read.
+
+        Another writer may have been there, and a commit of ours that failed at its very end may have been made.
+        """
+        if not self.lock.held:
+            self.lock.acquire()
+            self.catalog.reopen(writable=True)
+        return (self.newest(), self.catalog.generation()) != (self.version, self.manifest.generation)
 
     def commit(self, commit: Commit, change: Delta, after: Stored) -> None:
         """Make a version durable; nothing of it is visible if this raises."""
