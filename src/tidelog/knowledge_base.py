@@ -1,46 +1,41 @@
 """The one object users hold: facts, rules, and all that follows from them. It delegates; it decides nothing.
 
-A change reads its input, checks the rules, closes the facts under them, checks the constraints, and only then replaces
-the state, so a change that fails anywhere has changed nothing. On disk it is `tidelog.store` that keeps the state.
+A change is tried (`attempt`), made durable (`commit`), and only then replaces the state, so one that fails anywhere has
+changed nothing.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over
-from tidelog.algorithms.layers import Program
 from tidelog.answers import Answers, FactAnswers
+from tidelog.attempt import attempt, recomputed
 from tidelog.change import Change, Difference
-from tidelog.choose import choose
 from tidelog.commit import commit, describe
-from tidelog.constraints import check_constraints
-from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.equality.modes import MODES, OFF, Mode
-from tidelog.equality.names import Difference as SeenDifference
+from tidelog.equality.modes import MODES, OFF, Mode, mode_of
 from tidelog.equality.names import answers as named_answers
-from tidelog.errors import InputError, UsageError
+from tidelog.errors import UsageError
 from tidelog.export import Exported, export
 from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.parser import parse_query, parse_rules
-from tidelog.rules.safety import check_arity, check_rules
+from tidelog.past import difference, state_at
+from tidelog.rules.parser import parse_query
+from tidelog.rules.safety import check_rules
 from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
 from tidelog.state import State, restored
 from tidelog.status import Status, status
 from tidelog.store.compaction import compact
 from tidelog.store.delta import Delta
-from tidelog.store.records import Sums, Version
+from tidelog.store.records import Version
 from tidelog.store.store import Store, Stored
 from tidelog.store.verification import Verification, verify
 
@@ -96,7 +91,7 @@ class KnowledgeBase:
 
     @property
     def _equality(self) -> Mode:
-        return MODES[str(self._state.options.get("equality", OFF))]
+        return mode_of(self._state.options)
 
     def _read_store(self, stored: Stored) -> None:
         """Take a version from disk."""
@@ -323,12 +318,9 @@ class KnowledgeBase:
         >>> list(kb.at(1).query("p(?x)")), list(kb.query("p(?x)"))
         ([('a',)], [])
         """
-        store = self._on_disk()
-        E, I = self._facts_at(version)
         past = KnowledgeBase(self._settings, read_only=True)
         past._engine = LocalEngine(self._settings, self._engine.dictionary)
-        stored = Stored(E.dictionary, E, I, store.settled_at(version), Sums(), version)
-        past._state = replace(restored(stored), sums=None)
+        past._state = state_at(self._on_disk(), self._state, version)
         return past
 
     def diff(self, older: int, newer: int) -> Difference:
@@ -340,33 +332,7 @@ class KnowledgeBase:
         >>> sorted(kb.diff(1, 2).added), sorted(kb.diff(2, 1).added)
         ([('p', 'c')], [('p', 'a')])
         """
-        store = self._on_disk()
-        delta = store.between(min(older, newer), max(older, newer), self._engine.dictionary)
-        if newer < older:
-            delta = delta.inverse()
-        seen = self._seen(older, newer, delta)
-        before, after = (parse_rules("\n".join(store.settled_at(v).rules)) for v in (older, newer))
-        keys_before, keys_after = ({r.key for r in rules} for rules in (before, after))
-        return Difference(
-            older,
-            newer,
-            FactAnswers(seen.added),
-            FactAnswers(seen.removed),
-            tuple(r for r in after if r.key not in keys_before),
-            tuple(r for r in before if r.key not in keys_after),
-        )
-
-    def _facts_at(self, version: int) -> tuple[LocalFacts, LocalFacts]:
-        """Explicit and materialised facts of a version on disk."""
-        state = self._state
-        undo = self._on_disk().between(version, state.version, self._engine.dictionary).inverse()
-        return undo.apply(state.E, state.I)
-
-    def _seen(self, older: int, newer: int, delta: Delta) -> SeenDifference[LocalFacts]:
-        before = after = self._state.I
-        if self._equality is not MODES[OFF]:
-            (_, before), (_, after) = map(self._facts_at, (older, newer))
-        return self._equality.difference(self._engine, before, after, delta.I_added, delta.I_removed)
+        return difference(self._on_disk(), self._engine, self._state, older, newer)
 
     def refresh(self) -> int:
         """Move to the newest version on disk, which another process may have made; gives its number.
@@ -408,12 +374,8 @@ class KnowledgeBase:
         report = verify(self._on_disk())
         if not recompute:
             return report
-        state = self._state
-        nothing = self._engine.collect(())
-        again = self._equality.change(
-            "rematerialise", self._engine, state.program, state.E, nothing, nothing, state.E, Work(), None
-        )
-        wrong = len(again.I - state.I) + len(state.I - again.I)
+        I, again = self._state.I, recomputed(self._engine, self._state)
+        wrong = len(again - I) + len(I - again)
         problems = [f"{wrong} facts are not what the rules give"] if wrong else []
         return replace(report, recomputed=True, problems=[*report.problems, *problems])
 
@@ -487,65 +449,14 @@ class KnowledgeBase:
     def _attempt(
         self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str
     ) -> tuple[State, Change, Delta]:
-        """The state after a change, its description and its net effect; nothing is kept if it raises."""
+        """What a change would lead to; nothing is kept."""
         if engine not in ("auto", "local"):
             raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
-        start, before = time.perf_counter(), self._state
-        ruled = self._with_rules(before, plus.rules, without)
-        arities = {**before.E.arities(), **ruled.arities}
-        added, removed = self._facts(plus, arities), self._facts(minus, arities)
-        E = (before.E - removed) | added
-        gone, new = (removed - added) & before.E, added - before.E
-        work = Work()
-        same = ruled is before
-        program = before.program if same else Program(before.program.after, ruled.program.after)
-        choice = choose(algorithm, program, len(before.E), len(gone), before.kept)
-        outcome = self._equality.change(
-            choice.algorithm, self._engine, program, E, before.I, gone, new, work, before.kept
+        strict = self._strict or bool(self._state.options.get("strict"))
+        cartesian = self._allow_cartesian
+        return attempt(
+            self._engine, self._state, plus, minus, without, algorithm, strict=strict, allow_cartesian=cartesian
         )
-        prefixes = {**before.prefixes, **plus.prefixes}
-        after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
-        strict = self._strict or bool(before.options.get("strict"))
-        check_constraints(self._engine, self._constraints(before, after), outcome, strict=strict)
-        self._engine.settle(len(outcome.added) + len(outcome.removed))
-        seconds = time.perf_counter() - start
-        seen = self._equality.difference(self._engine, before.I, after.I, outcome.added, outcome.removed)
-        gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
-        change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
-        return after, change, Delta(new, gone, outcome.added, outcome.removed)
-
-    def _constraints(self, before: State, after: State) -> Program:
-        """The constraints before and after a change, as they are checked on what is stored."""
-        old, new = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, after))
-        mode = self._equality
-        return Program(mode.rules(self._engine, old, before.I), mode.rules(self._engine, new, after.I))
-
-    def _with_rules(self, state: State, add: Sequence[Rule], remove: Sequence[Rule]) -> State:
-        """The state with its rules changed and checked; its facts are as they were."""
-        old = state.program.after
-        rules = _change_rules(old, add, remove)
-        if rules == old:
-            return state
-        arities = check_rules(rules, state.E.arities(), allow_cartesian=self._allow_cartesian)
-        program = Program(rules, rules)
-        program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
-        return replace(state, program=program, arities=arities)
-
-    def _facts(self, source: Input, arities: dict[str, int]) -> LocalFacts:
-        """The facts of an input; `arities` learns what is new and refuses what disagrees."""
-        arities |= check_arity(source.facts, arities)
-        batches = (batch for parts in source.batches for batch in _checked(parts, arities))
-        return self._engine.collect(source.facts) | self._engine.load(batches)
-
-
-def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:
-    for batch in batches:
-        arity = arities.setdefault(batch.predicate, len(batch.codes))
-        if arity != len(batch.codes):
-            raise InputError(
-                f"{batch.predicate} has {arity} arguments elsewhere, but this data gives it {len(batch.codes)} columns"
-            )
-        yield batch
 
 
 def open(
@@ -576,19 +487,6 @@ def open(
     [('ann', 'bob')]
     """
     return KnowledgeBase(path=path, read_only=read_only, strict=strict, create=create, equality=equality)
-
-
-def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
-    """The rules after a change. A rule is the same whatever its variables are called; its attributes may be new."""
-    kept = {r.key: r for r in rules}
-    for rule in remove:
-        if kept.pop(rule.key, None) is None:
-            raise UsageError(f"cannot remove a rule that is not there: {rule}")
-    for rule in add:
-        old = kept.get(rule.key)
-        if old is None or (old.bound, old.cartesian, old.report) != (rule.bound, rule.cartesian, rule.report):
-            kept[rule.key] = rule
-    return tuple(kept.values())
 
 
 def _column_names(predicate: str, arity: int) -> list[str]:

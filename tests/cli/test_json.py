@@ -30,7 +30,7 @@ def read(tidelog: Command, *arguments: object, code: int = 0) -> Any:
 
 
 FIELDS = [
-    (["init", "new.kb"], "kb version rules ruleset strict"),
+    (["init", "new.kb"], "kb version rules ruleset strict equality"),
     (["load", "a.kb", "a.rls"], "version added removed algorithm engine reason work seconds"),
     (
         ["update", "a.kb", "--add", "p(4) ."],

@@ -8,6 +8,7 @@ from tests.counting.recount import derivations
 from tests.oracle.ways import facts_of
 from tidelog.algorithms import counting, recursive_counting
 from tidelog.change import Change
+from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import ConstraintError, LimitError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
 
@@ -16,10 +17,15 @@ CIRCLE = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?
 EDGES = "edge(a, b) . edge(b, c) . edge(c, d) . edge(a, c) ."
 
 
-def counted(kb: KnowledgeBase) -> bool:
-    """Whether the counts that are kept are those of the facts and rules."""
+def kept_by(kb: KnowledgeBase) -> counting.Counted[LocalFacts]:
     kept = kb._state.kept
     assert isinstance(kept, counting.Counted)
+    return kept
+
+
+def counted(kb: KnowledgeBase) -> bool:
+    """Whether the counts that are kept are those of the facts and rules."""
+    kept = kept_by(kb)
     everything, explicit = facts_of(kb.all_facts()), facts_of(kb.all_facts("explicit"))
     return dict(kept.counts) == derivations(kb.rules, explicit, everything)
 
@@ -66,6 +72,18 @@ def test_counting_does_not_take_a_recursive_rule_away() -> None:
         kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) . r(?x) :- q(?x) . q(?x) :- r(?x) .")
         with pytest.raises(UsageError, match=r"recursive:\n.*\n.*q\(\?x\) :- r\(\?x\)"):
             kb.apply(remove_rules="q(?x) :- p(?x) . q(?x) :- r(?x) .", algorithm="counting")
+
+
+def test_a_rule_that_becomes_recursive_is_counted_no_more() -> None:
+    """Or the count of q(a) would hold p(a) up, and with that itself."""
+    with KnowledgeBase() as kb:
+        kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .", algorithm="counting")
+        kb.apply(add_rules="p(?x) :- q(?x) .")
+        assert dict(kept_by(kb).counts) == derivations((), facts_of(kb.all_facts("explicit")), ())
+        assert sorted(kb.apply(remove="p(a) .").removed) == [("p", "a"), ("q", "a")]
+        kb.apply(add="p(b) .", remove_rules="p(?x) :- q(?x) .")
+        kb.apply(add="p(c) .")
+        assert counted(kb)
 
 
 def work(change: Change) -> tuple[int, int, dict[str, int]]:

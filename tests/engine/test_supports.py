@@ -10,6 +10,7 @@ import pytest
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
+from tidelog.engines.local import fact_set
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
@@ -24,6 +25,17 @@ RULES = parse_rules("""
     any() :- edge(?x, ?y) .
     big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
     big(a) :- edge(?x, ?y), mark(?y, a) .
+    big(?x) :- off(?x) .
+    big(?x) :- mark(?x, b) .
+    big(a) :- off(?x) .
+    reach(?x, ?y) :- edge(?y, ?x) .
+    reach(?x, ?x) :- edge(?x, ?x) .
+    reach(a, ?y) :- edge(?y, ?x) .
+    reach(?x, ?y) :- edge(?x, ?z), edge(?z, ?z) .
+    any() :- off(b) .
+    [?x, a, ?y] :- edge(?x, ?y) .
+    [?x, a, b] :- [?x, c, ?y] .
+    edge(?x, ?y) :- [?y, a, ?x] .
 """)
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, 2), (2, None)], [(0, 3), (3, 20), (20, None)]]
 
@@ -58,7 +70,11 @@ def run(engine: Engine[FactSet], seed: int, windows: Sequence[tuple[int, int | N
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("windows", WINDOWS, ids=str)
-def test_every_match_once(seed: int, windows: Sequence[tuple[int, int | None]]) -> None:
+@pytest.mark.parametrize("few", [10**6, 0])
+def test_every_match_once(
+    seed: int, windows: Sequence[tuple[int, int | None]], few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_set, "FEW", few)
     assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
 

@@ -126,7 +126,9 @@ def _facts(random: Random, count: int) -> Iterator[Fact]:
             yield Fact("triple", (random.choice(PROPERTIES), iri("sub"), random.choice(PROPERTIES)))
         elif roll < 0.63:
             yield Fact("triple", (random.choice(PROPERTIES), SAME_AS, random.choice((*PROPERTIES, SAME_AS))))
-        elif roll < 0.75:
+        elif roll < 0.68:
+            yield Fact("triple", (random.choice(NUMBERS), SAME_AS, random.choice(NUMBERS)))
+        elif roll < 0.8:
             yield Fact("n", (random.choice(NAMES), random.choice(NUMBERS)))
         else:
             name = random.choice(("r", "s"))

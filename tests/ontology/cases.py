@@ -71,7 +71,7 @@ def turtle(text: str) -> Graph:
 
 
 def about_data(triples: Iterable[Triple]) -> Triples:
-    """The triples about individuals, without those that hold of everything."""
+    """The triples about individuals: in named classes, with properties of the ontology, or equal."""
     return frozenset(t for t in triples if _is_data(*t))
 
 
@@ -80,7 +80,12 @@ def _is_data(s: Term, p: Term, o: Term) -> bool:
         return False
     if p == RDF_TYPE:
         return o.startswith(f"<{SCHEMA}")
-    return p.startswith(f"<{SCHEMA}") or (p == SAME_AS and s != o and o[0] != '"')
+    return p.startswith(f"<{SCHEMA}") or p == SAME_AS
+
+
+def without_reflexive(triples: Iterable[Triple]) -> Triples:
+    """Others state of some or all things that they are the same as themselves."""
+    return frozenset(t for t in triples if t[1] != SAME_AS or t[0] != t[2])
 
 
 def terms(graph: Graph) -> list[Triple]:
@@ -120,7 +125,7 @@ class Closure:
         own = f"http://example.org/{number}/"
         texts = (" ".join(triple) for triple in self.triples if own in triple[0])
         lines = (text.replace(own, "http://example.org/") for text in texts)
-        return about_data((*line.split(" ", 2),) for line in lines)  # type: ignore[misc]
+        return without_reflexive(about_data((*line.split(" ", 2),) for line in lines))  # type: ignore[misc]
 
 
 def together(cases: Mapping[int, Case]) -> Graph:

@@ -83,6 +83,11 @@ def test_wrong_use(sources: tuple[object, ...], equality: str, message: str) -> 
         tidelog.ontology(*sources, equality=equality)  # type: ignore[arg-type]
 
 
+def test_an_ontology_given_as_rules_is_to_be_compiled_first(tmp_path: Path) -> None:
+    with tidelog.open() as kb, pytest.raises(tidelog.UsageError, match=r"compile it: tidelog.ontology\('.*pets.ttl'\)"):
+        kb.apply(add_rules=written(tmp_path, "pets.ttl", PETS))
+
+
 def test_a_table_is_no_ontology(tmp_path: Path) -> None:
     path = tmp_path / "pets.csv"
     path.write_text("rex,dog\n")
@@ -170,10 +175,11 @@ def test_an_import_that_is_given_too_is_not_missed() -> None:
 
 
 def test_annotations_are_no_facts_but_data_are() -> None:
-    text = """:A a owl:Class ; rdfs:label "A" . i:x a :A, owl:NamedIndividual ; :p 5 .
+    text = """:A a owl:Class ; rdfs:label "A" . i:x a :A, owl:NamedIndividual, owl:Thing ; :p 5 .
         [] a owl:Axiom ; owl:annotatedSource i:x ; owl:annotatedProperty :p ; owl:annotatedTarget 5 ; :source "a" ."""
     facts = tidelog.ontology(turtle(text)).facts
     assert [fact.args[1:] for fact in facts] == [
         ("<http://example.org/o#p>", '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'),
         ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://example.org/o#A>"),
+        ("<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>", "<http://www.w3.org/2002/07/owl#Thing>"),
     ]

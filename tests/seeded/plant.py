@@ -31,12 +31,14 @@ KERNEL = (
 )
 MAINTENANCE = (
     "tests/papers",
+    "tests/counting/test_kept.py",
     "tests/oracle/test_instances_once.py",
     *(
         f"tests/oracle/test_random_histories.py::test_every_algorithm_makes_every_step[{start}-{start + 9}]"
         for start in range(0, 60, 10)
     ),
 )
+EQUALITY = ("tests/equality/test_queries.py", "tests/equality/test_random_histories.py")
 TESTS_FAILED = 1
 
 
@@ -61,7 +63,8 @@ def run_suite(fault: Fault | None) -> subprocess.CompletedProcess[str]:
     """Run the quick part of the suite on a copy, in a process of its own."""
     with planted(fault) as source:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={source} .", "--tb=no"]
-        suite = MAINTENANCE if fault and fault.module.startswith("algorithms/") else KERNEL
+        folder = fault.module.partition("/")[0] if fault else ""
+        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY}.get(folder, KERNEL)
         command = [sys.executable, "-B", "-m", "pytest", *options, *suite]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

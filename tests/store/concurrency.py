@@ -1,12 +1,14 @@
 """One process changes a knowledge base while others read it; says every read that was not exactly one version.
 
-`python -m tests.store.concurrency FOLDER COMMITS READERS` prints a report as JSON. The writer notes the content of each
-version; the readers open, refresh, look at the past and note what they saw, until the writer is done.
+`python -m tests.store.concurrency FOLDER COMMITS READERS LIVES` prints a report as JSON. The writer notes the content
+of each version; the readers open, refresh, look at the past and note what they saw, until the writer is done. It dies
+and is started again until its last life; for more than one the shim must be preloaded.
 """
 
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,39 +16,40 @@ from pathlib import Path
 from typing import Any
 
 import tidelog
-from tests.store.forks import Say, start
+from tests.store.bench import Report
+from tests.store.forks import Ended, Say, start
 from tests.store.knowledge import OTHER_RULES, RULES, Knowledge, content
-from tests.store.sweep import Report
+from tests.store.shim import CHANGES, Action, Shim
 from tidelog.errors import UsageError
 from tidelog.knowledge_base import KnowledgeBase
 
-PATIENCE = 900.0
-Sight = list[Any]  # a version, and what was read of it
+PATIENCE = 900.0  # seconds
 KEPT = 20  # versions before the newest that a compaction leaves readable
+Sight = list[Any]  # a version, and what was read of it
 
 
-def write(path: Path, commits: int, say: Say) -> None:
+def write(path: Path, commits: int, calls: int, say: Say) -> None:
+    """Up to so many commits, or so many system calls if those are limited."""
     with tidelog.open(path) as kb:
-        for number in range(commits):
-            _change(kb, number)
+        say(_sight(kb))  # a life before may have ended between a commit and its note
+        if calls:
+            Shim(path.parent).arm(Action.KILL, CHANGES, calls)
+        while kb.version < commits:
+            _change(kb, kb.version)
             say(_sight(kb))
-            if number % 50 == 49:
+            if kb.version % 50 == 0:
                 kb.compact(keep=KEPT)
-    (path.parent / "done").touch()
 
 
 def _change(kb: KnowledgeBase, number: int) -> None:
     """Mostly facts that come and go, with consequences; at times rules."""
     edge = f"edge(n{number % 7}, n{number % 5}) . edge(n{number % 5}, m{number % 13}) ."
-    match number % 6:
-        case 0:
-            kb.apply(remove=edge)
-        case 1 if number % 4 == 1:
-            kb.apply(add=edge, add_rules=OTHER_RULES)
-        case 1:
-            kb.apply(add=edge, remove_rules=OTHER_RULES if any("source" in str(r) for r in kb.rules) else None)
-        case _:
-            kb.apply(add=edge, add_rules=RULES)
+    if number % 6 == 0:
+        kb.apply(remove=edge)
+    elif number % 6 == 1 and any("source" in str(rule) for rule in kb.rules):
+        kb.apply(add=edge, remove_rules=OTHER_RULES)
+    else:
+        kb.apply(add=edge, add_rules=OTHER_RULES if number % 4 == 1 else RULES)
 
 
 def read(path: Path, say: Say) -> None:
@@ -75,36 +78,40 @@ def _past(kb: KnowledgeBase) -> Iterator[Sight]:
         yield _sight(kb.at(max(1, kb.version - 5)))
 
 
-def run(path: Path, commits: int, readers: int) -> Report:
+def run(path: Path, commits: int, readers: int, lives: int) -> Report:
     Knowledge()  # low thresholds
-    with tidelog.open(path):
-        pass
-    writing = start(lambda say: write(path, commits, say))
+    tidelog.open(path).close()
     reading = [start(lambda say: read(path, say)) for _ in range(readers)]
-    ended = [process.wait(PATIENCE) for process in (writing, *reading)]
-    report = Report()
-    for process in ended:
-        report.problems += [] if process.whole else [process.error or f"ended by signal {process.signal}"]
-    if report.problems:
-        return report
-    written = dict(ended[0].said)
-    for number, sights in enumerate(process.said for process in ended[1:]):
-        report.points += len(sights[-1])
-        report.problems += [f"reader {number}: {text}" for text in _wrong(written, sights[-1])]
+    writing = [_live(path, commits, life, last=life == lives - 1) for life in range(lives)]
+    (path.parent / "done").touch()
+    ended = [process.wait(PATIENCE) for process in reading]
+    report = Report(refused=sum(life.signal != 0 for life in writing))
+    report.problems += [e.error or f"ended by signal {e.signal}" for e in (*writing[-1:], *ended) if not e.whole]
+    report.problems += [life.error for life in writing[:-1] if life.error]
+    if not report.problems:
+        written = {version: saw for life in writing for version, saw in life.said}
+        for number, sights in enumerate(process.said[-1] for process in ended):
+            report.points += len(sights)
+            report.problems += [f"reader {number}: {text}" for text in _wrong(written, sights)]
     return report
+
+
+def _live(path: Path, commits: int, life: int, *, last: bool) -> Ended:
+    calls = 0 if last else random.Random(life).randrange(50, 500)
+    return start(lambda say: write(path, commits, calls, say)).wait(PATIENCE)
 
 
 def _wrong(written: dict[int, object], sights: list[Sight]) -> Iterator[str]:
     for version, saw in sights:
-        if version and written.get(version) != saw:
+        if written.get(version) != saw:
             yield f"version {version} is {written.get(version)}, and was read as {saw}"
     seen = [version for version, _ in sights]
-    if max(seen, default=0) != max(written, default=-1) or len(set(seen)) < 3:
-        yield f"read only versions {sorted(set(seen))[:3]} … {max(seen, default=0)}"
+    if max(seen) != max(written) or len(set(seen)) < 3:
+        yield f"read only versions {sorted(set(seen))[:3]} … {max(seen)} of {max(written)}"
 
 
-def main(folder: str, commits: str, readers: str) -> None:
-    print(json.dumps(vars(run(Path(folder) / "x.kb", int(commits), int(readers)))))
+def main(folder: str, commits: str, readers: str, lives: str) -> None:
+    print(json.dumps(vars(run(Path(folder) / "x.kb", int(commits), int(readers), int(lives)))))
 
 
 if __name__ == "__main__":

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.store.bench import Report, warm
 from tests.store.damage import damage
 from tests.store.forks import Say, in_fork
 from tests.store.subject import Subject
 from tests.store.subjects import SUBJECTS
-from tests.store.sweep import Report, warm
 
 BATCH = 50
 

@@ -50,17 +50,19 @@ class Knowledge:
             "load": Operation(lambda kb, path: kb.load(_data_file(path)), before),
             "rules": Operation(lambda kb, _: kb.apply(add_rules=OTHER_RULES, remove_rules=RULES), before),
             "compact": Operation(lambda kb, _: kb.compact(), before),
-            "fold": Operation(self._fold, partial(self._grown, commits=3)),
-            "catch up": Operation(self._fold, before, meanwhile=partial(_elsewhere, lambda kb: self.commit(kb, 77))),
-            "catch up with files": Operation(self._fold, before, meanwhile=partial(_elsewhere, KnowledgeBase.compact)),
+            "fold": Operation(lambda kb, _: kb.apply(add="edge(n5, n9) ."), partial(self._grown, commits=3)),
+            "follow a commit": Operation(
+                lambda kb, _: kb.apply(add="edge(n5, n9) ."),
+                before,
+                meanwhile=partial(_elsewhere, lambda kb: self.commit(kb, 77)),
+            ),
+            "follow a compaction": Operation(
+                lambda kb, _: kb.compact(keep=9), before, meanwhile=partial(_elsewhere, KnowledgeBase.compact)
+            ),
             "create": Operation(self._create, lambda path: None, opens=True),
             "open": Operation(lambda _, path: self.state(self.open(path)), self._killed, opens=True),
             "close": Operation(lambda kb, _: kb.close(), before, closes=True),
         }
-
-    def _fold(self, kb: KnowledgeBase, _: Path) -> None:
-        """Enough small changes to be folded into files, in one commit or the last of two."""
-        kb.apply(add="edge(n5, n9) .")
 
     def _create(self, _: None, path: Path) -> None:
         with tidelog.open(path) as kb:

@@ -1,9 +1,9 @@
 """Cuts the power at every moment of a recorded session, and says where the store did not come back as it must.
 
-`python -m tests.store.power FOLDER SUBJECT SEEDS` runs with the shim preloaded and prints a report as JSON: after each
-recorded call the disk is rebuilt as it may then be, in as many ways as there are seeds, and the store opened again.
-What was acknowledged must be there; the step under way may be or not. With the name of an operation instead of a number
-of seeds, the power fails at its end, after one of its syncs has failed.
+`python -m tests.store.power FOLDER SUBJECT SEEDS EVERY` runs with the shim preloaded and prints a report as JSON: after
+every so manieth call the disk is rebuilt as it may then be, in as many ways as there are seeds, and the store opened
+again. What was acknowledged must be there; the step under way may be or not. With the name of an operation instead of
+numbers, the power fails at its end, after one of its syncs has failed.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
+from tests.store.bench import Bench, Looker, Report, prepared, warm
 from tests.store.disk import Call, Chance, Disk, Everything, Nothing, read_log
 from tests.store.forks import Say, in_fork
 from tests.store.shim import Action, Kind, Shim
 from tests.store.subject import State, Subject
 from tests.store.subjects import SUBJECTS
-from tests.store.sweep import BOUND, Bench, Looker, Report, prepared, warm
 
 
 def record(subject: Subject, watched: Path, log: Path) -> list[Call]:
@@ -54,19 +55,18 @@ def states(subject: Subject, path: Path) -> list[State]:
     return ended.said
 
 
-def cut_everywhere(subject: Subject, work: Path, seeds: int) -> Report:
+def cut_everywhere(subject: Subject, work: Path, seeds: int, every: int) -> Report:
     watched, start, report = work / "watched", work / "start", Report()
-    warm(subject, work / "warm")
     looker = Looker(subject)
     known = states(subject, work / "x.kb")
     watched.mkdir()
     disk = Disk(watched)
     calls = record(subject, watched, work / "log")
-    marks = 0
+    report.calls, marks = len(calls), 0
     for number, call in enumerate(calls, 1):
         marks += call.kind is Kind.MARK
         disk.apply(call)
-        for seed in range(seeds):
+        for seed in range(seeds if number % every == 0 else 0):
             report.points += 1
             problems = _cut(looker, disk, start, Chance((number, seed)), known[marks : marks + 2])
             report.problems += [f"power lost after call {number}, seed {seed}: {text}" for text in problems]
@@ -80,7 +80,7 @@ def after_failed_syncs(bench: Bench, log: Path) -> Report:
     (Not of folders: SQLite takes no notice when the one that holds its log cannot be synced.)
     """
     report = Report()
-    for nth in range(1, BOUND):
+    for nth in count(1):
         bench.reset()
         disk = Disk(bench.watched)
         log.unlink(missing_ok=True)
@@ -94,7 +94,7 @@ def after_failed_syncs(bench: Bench, log: Path) -> Report:
         allowed = [bench.new[0]] if told["done"] else [bench.old[0], bench.new[0]]
         problems = _cut(bench.looker, disk, bench.work / "start", Nothing(), allowed)
         report.problems += [f"sync {nth} failed, then the power: {text}" for text in problems]
-    raise AssertionError(f"still going after {BOUND} syncs")
+    raise AssertionError("there is no end to counting")
 
 
 def _fail(bench: Bench, log: Path, nth: int, say: Say) -> None:
@@ -136,12 +136,14 @@ def _bytes(file: Path) -> bytes | None:
     return b"" if file.name.endswith("-shm") else file.read_bytes() if file.exists() else None
 
 
-def main(folder: str, name: str, what: str) -> None:
+def main(folder: str, name: str, *how: str) -> None:
     subject, work = SUBJECTS[name](), Path(folder)
-    if what.isdecimal():
-        report = cut_everywhere(subject, work, int(what))
+    warm(subject, work / "warm")
+    if how[0].isdecimal():
+        report = cut_everywhere(subject, work, *map(int, how))
     else:
-        report = after_failed_syncs(prepared(subject, subject.operations[what], work), work / "log")
+        bench = prepared(subject, subject.operations[how[0]], work / "bench", Looker(subject))
+        report = after_failed_syncs(bench, work / "log")
     print(json.dumps(vars(report)))
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.store.sweep import Report
+from tests.store.bench import Report
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 1800.0  # seconds, for the longest of the long tier

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import tidelog
+from tests.store.bench import Report
 from tests.store.knowledge import RULES, Knowledge, bulk, content
-from tests.store.sweep import Report
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
 

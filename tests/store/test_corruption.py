@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.running import run, shown
 
-QUICK, LONG = 750, 5000  # damages for each of the two exemplars
-CHUNK = 250
+QUICK, LONG = 300, 5000  # damages for each of the two exemplars
+CHUNK = 300
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

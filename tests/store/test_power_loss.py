@@ -8,17 +8,18 @@ import pytest
 
 from tests.store.running import run, shown
 
-
-def test_power_lost_after_every_call(folder: Path, shim: Path) -> None:
-    _check(1, folder, shim)
+CALLS = 300  # at least, in the session that is cut
 
 
-@pytest.mark.usefixtures("long_tier")
-def test_power_lost_in_many_ways(folder: Path, shim: Path) -> None:
-    _check(20, folder, shim)
-
-
-def _check(seeds: int, folder: Path, shim: Path) -> None:
-    report = run("power", folder, "store", seeds, shim=shim)
-    assert report.points > 200 * seeds
+def test_power_lost_at_any_call(folder: Path, shim: Path, request: pytest.FixtureRequest) -> None:
+    seeds, every = (20, 1) if request.config.getoption("long") else (1, 3)
+    report = run("power", folder, "store", seeds, every, shim=shim)
     assert not report.problems, shown(report.problems)
+    assert report.calls > CALLS and report.points > seeds * CALLS / every
+
+
+@pytest.mark.parametrize("operation", ["commit", "load", "compact"])
+def test_power_lost_after_a_sync_failed(operation: str, folder: Path, shim: Path) -> None:
+    report = run("power", folder, "store", operation, shim=shim)
+    assert not report.problems, shown(report.problems)
+    assert report.points > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,13 @@ from tidelog.cli.knowledge import natural
 from tidelog.cli.output import print_json, visible
 
 if TYPE_CHECKING:
+    from tidelog.answers import FactAnswers
     from tidelog.change import Change, Difference
 
     Facts = Change | Difference
     Prefixes = Mapping[str, str]
+
+_SORTED = 10_000  # facts at most
 
 
 def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
@@ -32,7 +35,7 @@ def print_change(change: Change, prefixes: Prefixes, show: int) -> None:
 def print_lines(facts: Facts, prefixes: Prefixes, show: int | None) -> None:
     """Facts gained and lost, at most `show` of each; how many more there are is said."""
     for sign, answers in (("-", facts.removed), ("+", facts.added)):
-        for line in islice(answers.texts(prefixes), show):
+        for line in _shown(answers, prefixes, show):
             print(sign, visible(line))
         if show and len(answers) > show:
             print(f"{sign} … {len(answers) - show:,} more")
@@ -57,7 +60,13 @@ def facts_json(facts: Facts, show: int | None) -> dict[str, object]:
     if show == 0:
         return counts
     shown = {"added_facts": facts.added, "removed_facts": facts.removed}
-    return counts | {name: list(islice(answers.texts(), show)) for name, answers in shown.items()}
+    return counts | {name: list(_shown(answers, None, show)) for name, answers in shown.items()}
+
+
+def _shown(answers: FactAnswers, prefixes: Prefixes | None, show: int | None) -> Iterator[str]:
+    """At most `show` facts (None: all), in order unless there are very many."""
+    texts = answers.texts(prefixes)
+    return islice(sorted(texts) if show != 0 and len(answers) <= _SORTED else texts, show)
 
 
 def report_change(change: Change, prefixes: Prefixes, show: int, *, as_json: bool) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 RULE_SETS = ("rhodf", "rdfs", "owl2rl")
 EQUALITIES = ("off", "rewriting")
+EQUALITIES = ("off", "rewriting")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -26,6 +27,12 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--ruleset", choices=RULE_SETS, help="start with the rules of ρdf, RDFS or OWL 2 RL")
     parser.add_argument(
         "--rules", type=Path, nargs="+", action="extend", default=[], metavar="FILE", help="start with these rules"
+    )
+    parser.add_argument(
+        "--equality",
+        choices=EQUALITIES,
+        default=EQUALITIES[0],
+        help="owl:sameAs as any property (off), or one name for all that are equal (rewriting)",
     )
     parser.add_argument(
         "--strict", action="store_true", help="refuse changes that lead to inconsistencies instead of listing them"
@@ -47,7 +54,7 @@ def run(options: Namespace) -> int:
         version, rules = kb.version, len(kb.rules)
     if options.json:
         made = {"kb": str(options.kb), "version": version, "rules": rules}
-        print_json(made | {"ruleset": options.ruleset, "strict": options.strict})
+        print_json(made | {"ruleset": options.ruleset, "strict": options.strict, "equality": options.equality})
     else:
         print(f"{options.kb}: a new knowledge base with {rules} rules")
     return 0
@@ -59,6 +66,7 @@ def _settle(kb: KnowledgeBase, options: Namespace) -> None:
 
     kept = {"ruleset": options.ruleset} if options.ruleset else {}
     kept |= {"strict": True} if options.strict else {}
+    kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
     kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
     if kept or options.rules:
         named = [rulesets.get(options.ruleset)] if options.ruleset else []

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -41,7 +40,7 @@ class Rewritten(Generic[F]):
 
     representatives: Representatives[F]
     E: F
-    rules: tuple[Rule, ...] = ()
+    program: Program = field(default_factory=lambda: Program((), ()))  # unchanged
     source: tuple[Rule, ...] = ()  # the rules as users gave them
     standing: Mapping[Term, Term] = field(default_factory=dict)  # for the constants in them
     kept: object = None  # what the algorithm itself goes on from
@@ -50,21 +49,18 @@ class Rewritten(Generic[F]):
     def engine(self) -> Engine[F]:
         return self.representatives.engine
 
-    @cached_property
-    def program(self) -> Program:
-        """Unchanged."""
-        return Program(self.rules, self.rules)
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.program.after
 
     def moved(self, representatives: Representatives[F], E: F, source: tuple[Rule, ...]) -> Rewritten[F]:
         """With other representatives, explicit facts and rules; refuses what cannot be done."""
         standing = representatives.of(constants(source))
         if source is self.source and standing == self.standing:
-            after = replace(self, representatives=representatives, E=E, kept=None)
-            after.__dict__["program"] = self.program
-            return after
+            return replace(self, representatives=representatives, E=E, kept=None)
         rules = rewrite_rules(source, standing)
         relevant(rules)
-        return Rewritten(representatives, E, rules, source, standing)
+        return Rewritten(representatives, E, Program(rules, rules), source, standing)
 
 
 def rewritten(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F) -> Rewritten[F]:

@@ -80,3 +80,8 @@ class Rewriting:
 
 OFF, REWRITING = "off", "rewriting"
 MODES: Mapping[str, Mode] = {OFF: Off(), REWRITING: Rewriting()}
+
+
+def mode_of(options: Mapping[str, object]) -> Mode:
+    """The way that a knowledge base was made for."""
+    return MODES[str(options.get("equality", OFF))]

@@ -193,8 +193,8 @@ def window(table: Table, column: int, values: Ints, start: int, stop: int | None
     for run in table.runs:
         low, high = run.ranges(order, (values,), len(values))
         counts = high - low
-        first = np.clip(start - before, 0, counts)
-        length = (counts if stop is None else np.clip(stop - before, 0, counts)) - first
+        first = np.minimum(np.maximum(start - before, 0), counts)
+        length = (counts if stop is None else np.minimum(np.maximum(stop - before, 0), counts)) - first
         before = before + counts
         total = int(length.sum())
         if total:

@@ -23,6 +23,8 @@ Mask = npt.NDArray[np.bool_]
 Side = Literal["left", "right"]
 
 WIDE = 31  # bits of a term id at most; two of them fill a word
+HALF = 32  # the shift of the first of two columns of that many bits
+LOW = (1 << HALF) - 1
 _SORTED_PROBE = 512  # from this many keys on, sorting them before a search pays
 
 
@@ -182,10 +184,9 @@ def find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
 
 def _find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
     at = _search(rows, keys, "left")
-    inside = np.minimum(at, rows.shape[1] - 1)
-    found = rows[0, inside] == keys[0]
+    found = rows[0].take(at, mode="clip") == keys[0]
     for word, key in zip(rows[1:], keys[1:], strict=True):
-        found &= word[inside] == key
+        found &= word.take(at, mode="clip") == key
     return at, found
 
 

@@ -18,6 +18,7 @@ from tidelog.kernel.rows import Ints, Layout, Mask
 
 Order = tuple[int, ...]
 
+_FEW = 512  # lookups that need not be sorted first
 _MANY = 4096  # lookups at once from which on an index of the leading column pays
 
 
@@ -34,7 +35,7 @@ def order_for(arity: int, bound: frozenset[int]) -> Order:
 class Run:
     """Sorted rows, each once."""
 
-    __slots__ = ("_length", "_lock", "_orders", "_stored", "_starts", "layout", "natural")
+    __slots__ = ("_length", "_lock", "_orders", "_starts", "_stored", "layout", "natural")
 
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
@@ -104,6 +105,8 @@ class Run:
         rows = self.in_order(order)
         if not prefix:
             return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
+        if length < _FEW and self.layout.arity <= 2 and self.layout.bits == packed.WIDE and len(self):
+            return self._few_ranges(rows[0], prefix, length)
         absent = self._absent(prefix, length)
         starts = self._starts_for(order, prefix)
         if starts is not None:
@@ -119,6 +122,17 @@ class Run:
         if absent is not None:
             high = np.where(absent, low, high)
         return low, high
+
+    def _few_ranges(self, rows: Ints, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
+        """The same for few prefixes of at most two columns: `pack` and `search` for the one layout that these have."""
+        first = prefix[0] if self.layout.arity == 1 else prefix[0] << packed.HALF
+        if len(prefix) == 2:
+            first = first | prefix[1]
+        keys = np.full(length, first, dtype=np.int64) if isinstance(first, int) else first
+        low = rows.searchsorted(keys)
+        if len(prefix) == self.layout.arity:
+            return low, low + (rows.take(low, mode="clip") == keys)
+        return low, rows.searchsorted(keys | packed.LOW, "right")
 
     def _starts_for(self, order: Order, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
         """A direct index of the leading column, where many lookups of one column make it pay and it stays small."""

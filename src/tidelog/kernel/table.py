@@ -21,7 +21,7 @@ from tidelog.kernel.run import Order, Run, merge, order_for
 
 R = TypeVar("R", bound=Sized)
 
-_FEW_ROWS = 4096  # rows whose values may be held as a Python set
+_FEW_ROWS = 4096  # rows that are quickly looked through, and may be held twice
 
 
 class Table:
@@ -104,13 +104,7 @@ class Table:
         if len(self) > _FEW_ROWS:
             order = order_for(self.arity, frozenset((column,)))
             return any(bool(np.diff(r.ranges(order, (value,), 1), axis=0)[0, 0]) for r in self.runs)
-        return value in self._values[column]
-
-    @cached_property
-    def _values(self) -> list[frozenset[int]]:
-        """The values of each column."""
-        columns = range(self.arity)
-        return [frozenset(v for r in self.runs for v in r.column(c).tolist()) for c in columns]
+        return any(bool((r.column(column) == value).any()) for r in self.runs)
 
     def plus(self, other: Table) -> Table:
         """This table and the other one's rows."""

@@ -123,8 +123,10 @@ class Translation:
     def _head(self, atom: RuleAtom, names: Iterator[Variable]) -> Conclusions:
         if isinstance(atom, ClassAtom):
             return self.heads.of(atom.of, atom.individual, names)
-        assert isinstance(atom, Atom | EqualAtom)
-        return iter([Conclusion((atom.as_triple() if isinstance(atom, EqualAtom) else atom,))])
+        if isinstance(atom, EqualAtom):
+            return iter([Conclusion((atom.as_triple(),), (unequal(atom.first, atom.second),))])
+        assert isinstance(atom, Atom)
+        return iter([Conclusion((atom,))])
 
     def _rule(self, text: str, conclusion: Conclusion) -> Iterator[Rule]:
         heads, body = resolve(conclusion.heads, conclusion.steps)

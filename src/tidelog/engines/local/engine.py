@@ -15,7 +15,7 @@ from tidelog.algebra.extended import Extended, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.compute import Computer
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.fact_set import LocalFacts, smallest
 from tidelog.engines.local.families import Families
 from tidelog.engines.local.heads import Gathered, aggregate_heads
 from tidelog.engines.local.one_atom import Backward, Forward
@@ -44,7 +44,7 @@ class LocalEngine:
 
     def __init__(self, settings: Settings | None = None, dictionary: Dictionary | None = None) -> None:
         self.settings = settings or Settings.from_environment()
-        self.dictionary = dictionary or Dictionary()
+        self.dictionary = Dictionary() if dictionary is None else dictionary  # an empty one is false
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(Computer(self.dictionary), self.budget)
         self._families = Families(self.dictionary)
@@ -87,7 +87,7 @@ class LocalEngine:
 
     def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
-        rules = self._families.united(_possible(rules))
+        rules = _possible(self._families.united(rules))
         self._static.new_batch([r.rule for r in rules])
         for derivations, part in self._each(self._derive_one, [self._task(r) for r in rules]):
             work.derivations += derivations
@@ -114,9 +114,7 @@ class LocalEngine:
         rule = extended.rule
         wanted = _head_variables(rule)
         steps = self.solver.steps(rule.body, extended.sources)
-        return _Task(
-            rule, wanted, *self._static.rewrite(rule, steps, wanted), min((s.most for s in extended.sources), default=0)
-        )
+        return _Task(rule, wanted, *self._static.rewrite(rule, steps, wanted), smallest(extended.sources))
 
     def _each(self, run: Callable[[_Task], T], tasks: Sequence[_Task]) -> Iterator[T]:
         """What every task gives; on threads when there is enough to read."""
@@ -139,7 +137,7 @@ class LocalEngine:
         return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
 
     def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalTally:
-        rules = self._families.united(_possible(rules))
+        rules = _possible(self._families.united(rules))
         self._static.new_batch([r.rule for r in rules])
         parts = list(self._each(self._tally_one, [self._task(r) for r in rules]))
         work.derivations += sum(derivations for derivations, _ in parts)
@@ -176,7 +174,7 @@ class LocalEngine:
         known, open_, others = found
         bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
         search = Supports(self.solver, bodies, unfinished, start, stop)
-        for extended in self._families.united(_possible([guarded(r, guards, facts, negated) for r in others])):
+        for extended in _possible(self._families.united([guarded(r, guards, facts, negated) for r in others])):
             search.add(extended, work)
         return known | bodies.facts(), open_ | unfinished.facts()
 

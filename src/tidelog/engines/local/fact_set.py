@@ -24,7 +24,7 @@ from tidelog.model.facts import Fact
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Atom, Variable
 
-FEW = 50_000  # facts that are held as one array at most
+FEW = 200_000  # facts that are held as one array at most
 _TINY = 2_048  # so many facts are copied without a thought
 _LOPSIDED = 16  # a change this many times smaller than a set is written down beside its tables
 _CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
@@ -69,6 +69,8 @@ class LocalFacts:
 
     def _cut(self, facts: Mixed) -> dict[Relation, Table]:
         """The tables of a small set."""
+        if not len(facts):
+            return {}
         numbered, ids = Numbering.of(self.dictionary).relations, len(self.dictionary)
         packed = facts.packed().reshape(1, -1)
         tables = {}
@@ -113,15 +115,22 @@ class LocalFacts:
 
     @cached_property
     def size(self) -> int:
-        return len(self._plus) if not self._tables else sum(map(len, self.tables.values()))
+        """Counted, not carried out: a change tells how many facts there are, whoever reads them."""
+        if not self._tables:
+            return len(self._plus)
+        size = self._in_tables
+        if len(self._dead):
+            size -= int(np.count_nonzero(self._in_table(self._dead)))
+        if len(self._plus):
+            size += len(self._plus) - int(np.count_nonzero(self._kept(self._plus)))
+        return size
+
+    @cached_property
+    def _in_tables(self) -> int:
+        return sum(map(len, self._tables.values()))
 
     def __len__(self) -> int:
         return self.size
-
-    @cached_property
-    def most(self) -> int:
-        """Not fewer than there are facts, without carrying anything out."""
-        return sum(map(len, self._tables.values())) + len(self._plus)
 
     def __iter__(self) -> Iterator[Fact]:
         for relation, table in self.tables.items():
@@ -153,7 +162,7 @@ class LocalFacts:
             return other | self
         if theirs is None:
             return self._or_tables(other)
-        if mine is not None and not _lopsided(mine, theirs):
+        if mine is not None and not self._keeps_tables(theirs):
             return self.with_few(mine.plus(theirs))
         tables, dead, plus = self._base()
         return LocalFacts(self.dictionary, tables, dead, plus.plus(theirs))
@@ -166,7 +175,7 @@ class LocalFacts:
             return self.with_few(mine.keep(~other.holds(mine)))
         if theirs is None:
             return self._minus_tables(other)
-        if mine is not None and not _lopsided(mine, theirs):
+        if mine is not None and not self._keeps_tables(theirs):
             return self.with_few(mine.minus(theirs))
         tables, dead, plus = self._base()
         return LocalFacts(self.dictionary, tables, dead.plus(theirs), plus.minus(theirs))
@@ -185,8 +194,22 @@ class LocalFacts:
             return self.tables, NONE, NONE
         return self._tables, self._dead, self._plus
 
+    def _keeps_tables(self, change: Mixed) -> bool:
+        """Whether tables that were read are worth more than a small set that is copied with the change."""
+        was_read = "_changes" in self.__dict__
+        return was_read and len(self._plus) > max(_TINY, _LOPSIDED * len(change))
+
     def holds(self, facts: Mixed) -> Mask:
         """Which of some facts are here."""
+        found = self._kept(facts)
+        return found | self._plus.holds(facts) if len(self._plus) else found
+
+    def _kept(self, facts: Mixed) -> Mask:
+        """Which of some facts are in a table, and not taken from it."""
+        found = self._in_table(facts)
+        return found & ~self._dead.holds(facts) if len(self._dead) else found
+
+    def _in_table(self, facts: Mixed) -> Mask:
         found = np.zeros(len(facts), dtype=np.bool_)
         if self._tables:
             numbered, packed = Numbering.of(self.dictionary).relations, facts.packed().reshape(1, -1)
@@ -194,9 +217,7 @@ class LocalFacts:
                 table = self._tables.get(numbered[number][0])
                 if table is not None:
                     found[start:stop] = table.contains_rows(packed[:, start:stop])
-            if len(self._dead):
-                found &= ~self._dead.holds(facts)
-        return found | self._plus.holds(facts) if len(self._plus) else found
+        return found
 
     def _or_tables(self, other: LocalFacts) -> LocalFacts:
         tables = dict(self.tables)
@@ -235,7 +256,16 @@ class LocalFacts:
 
     def arities(self) -> dict[str, int]:
         """How many arguments the facts of each predicate have."""
-        return {name: 3 if name == TRIPLE else table.arity for (name, _), table in self.tables.items()}
+        return {name: 3 if name == TRIPLE else arity for (name, _), arity in self._relations()}
+
+    def _relations(self) -> Iterator[tuple[Relation, int]]:
+        """The relations that have facts, and how many columns; tables are changed only where that may leave nothing."""
+        numbered = Numbering.of(self.dictionary).relations
+        doubtful = {numbered[number][0]: stop - start for number, start, stop in self._dead.segments()}
+        for relation, table in self._tables.items():
+            if doubtful.get(relation, 0) < len(table) or self.table(relation) is not None:
+                yield relation, table.arity
+        yield from (numbered[number] for number, _, _ in self._plus.segments())
 
     def only(self, predicate: str) -> LocalFacts:
         return LocalFacts(self.dictionary, {r: t for r, t in self.tables.items() if r[0] == predicate})
@@ -267,6 +297,7 @@ class LocalFacts:
         return relation in self._tables or relation in self._changes
 
 
-def _lopsided(large: Mixed, small: Mixed) -> bool:
-    """Whether a change is too small to copy the whole set for it."""
-    return len(large) > _TINY and len(large) > _LOPSIDED * len(small)
+def smallest(sources: Sequence[LocalFacts]) -> int:
+    """How many facts the smallest of some sets has; the sizes of large ones are asked only if there is no small one."""
+    few = [len(f) for s in sources if (f := s.few) is not None]
+    return min(few or map(len, sources), default=0)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tidelog.algebra.extended import Extended
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.fact_set import LocalFacts, smallest
 from tidelog.engines.local.relations import WHOLE
 from tidelog.kernel.rows import layout_for
 from tidelog.kernel.run import Run
@@ -64,7 +64,7 @@ class Families:
 
     def united(self, rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
         """The same matches from fewer rules."""
-        if len(rules) < 2 or min((s.most for s in rules[0].sources), default=0) > _SMALL:
+        if len(rules) < 2 or smallest(rules[0].sources) > _SMALL:
             return list(rules)
         groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], Extended[LocalFacts]]] = {}
         alone: list[Extended[LocalFacts]] = []

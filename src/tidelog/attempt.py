@@ -1,0 +1,122 @@
+"""A change, tried: read and check the input, maintain the consequences, check the constraints.
+
+Everything is made anew beside the state that was; if anything raises, nothing has changed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tidelog.algebra.engine import Work
+from tidelog.algorithms.layers import Program
+from tidelog.answers import FactAnswers
+from tidelog.change import Change
+from tidelog.choose import choose
+from tidelog.constraints import check_constraints
+from tidelog.dictionary.batch import Batch
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.equality.modes import Mode, mode_of
+from tidelog.errors import InputError, UsageError
+from tidelog.inputs import Input
+from tidelog.rules.safety import check_arity, check_rules
+from tidelog.rules.syntax import Rule
+from tidelog.state import State
+from tidelog.store.delta import Delta
+
+
+class Attempt(NamedTuple):
+    """The state after a change, what users see of it, and its net effect on what is stored."""
+
+    after: State
+    change: Change
+    delta: Delta
+
+
+def attempt(
+    engine: LocalEngine,
+    before: State,
+    plus: Input,
+    minus: Input,
+    without: Sequence[Rule],
+    algorithm: str,
+    *,
+    strict: bool = False,
+    allow_cartesian: bool = False,
+) -> Attempt:
+    """Add and remove facts and rules."""
+    start, mode, work = time.perf_counter(), mode_of(before.options), Work()
+    ruled = _with_rules(before, plus.rules, without, allow_cartesian)
+    arities = {**before.E.arities(), **ruled.arities}
+    added, removed = _facts(engine, plus, arities), _facts(engine, minus, arities)
+    E = (before.E - removed) | added
+    gone, new = (removed - added) & before.E, added - before.E
+    program = before.program if ruled is before else Program(before.program.after, ruled.program.after)
+    choice = choose(algorithm, program, len(before.E), len(gone), before.kept)
+    outcome = mode.change(choice.algorithm, engine, program, E, before.I, gone, new, work, before.kept)
+    prefixes = {**before.prefixes, **plus.prefixes}
+    after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
+    check_constraints(engine, _constraints(engine, mode, before, after), outcome, strict=strict)
+    engine.settle(len(outcome.added) + len(outcome.removed))
+    seconds = time.perf_counter() - start
+    seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
+    gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
+    change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
+    return Attempt(after, change, Delta(new, gone, outcome.added, outcome.removed))
+
+
+def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
+    """All that follows from the explicit facts, from scratch."""
+    nothing, mode = engine.collect(()), mode_of(state.options)
+    return mode.change("rematerialise", engine, state.program, state.E, nothing, nothing, state.E, Work(), None).I
+
+
+def _with_rules(state: State, add: Sequence[Rule], remove: Sequence[Rule], allow_cartesian: bool) -> State:
+    """The state with its rules changed and checked; its facts are as they were."""
+    old = state.program.after
+    rules = _change_rules(old, add, remove)
+    if rules == old:
+        return state
+    arities = check_rules(rules, state.E.arities(), allow_cartesian=allow_cartesian)
+    program = Program(rules, rules)
+    program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
+    return replace(state, program=program, arities=arities)
+
+
+def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules after a change. A rule is the same whatever its variables are called; its attributes may be new."""
+    kept = {r.key: r for r in rules}
+    for rule in remove:
+        if kept.pop(rule.key, None) is None:
+            raise UsageError(f"cannot remove a rule that is not there: {rule}")
+    for rule in add:
+        old = kept.get(rule.key)
+        if old is None or (old.bound, old.cartesian, old.report) != (rule.bound, rule.cartesian, rule.report):
+            kept[rule.key] = rule
+    return tuple(kept.values())
+
+
+def _facts(engine: LocalEngine, source: Input, arities: dict[str, int]) -> LocalFacts:
+    """The facts of an input; `arities` learns what is new and refuses what disagrees."""
+    arities |= check_arity(source.facts, arities)
+    batches = (batch for parts in source.batches for batch in _checked(parts, arities))
+    return engine.collect(source.facts) | engine.load(batches)
+
+
+def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:
+    for batch in batches:
+        arity = arities.setdefault(batch.predicate, len(batch.codes))
+        if arity != len(batch.codes):
+            raise InputError(
+                f"{batch.predicate} has {arity} arguments elsewhere, but this data gives it {len(batch.codes)} columns"
+            )
+        yield batch
+
+
+def _constraints(engine: LocalEngine, mode: Mode, before: State, after: State) -> Program:
+    """The constraints before and after a change, as they are checked on what is stored."""
+    old, new = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, after))
+    return Program(mode.rules(engine, old, before.I), mode.rules(engine, new, after.I))
