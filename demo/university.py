@@ -1,4 +1,4 @@
-"""`make demo`: generate a university, load it, reason, change facts and rules, and see exactly what changed."""
+"""`make demo`: generate a university, load it, reason, change facts and rules; see what changed, now and later."""
 
 from __future__ import annotations
 
@@ -28,11 +28,15 @@ PEERS = f"""{PREFIX}
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder, tidelog.open() as kb:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "university.kb")
         generate(Path(folder))
-        load(kb, Path(folder))
-        change(kb)
-        ask(kb)
+        with tidelog.open(path) as kb:
+            load(kb, Path(folder))
+            change(kb)
+        with tidelog.open(path) as kb:
+            ask(kb)
+            look_back(kb)
 
 
 def generate(folder: Path) -> None:
@@ -43,7 +47,7 @@ def generate(folder: Path) -> None:
 
 def load(kb: tidelog.KnowledgeBase, folder: Path) -> None:
     title("Load and materialise")
-    show(kb.load(folder / "university-data.nt", folder / "univ-bench.rls"))
+    show(kb.load(folder / "university-data.nt", folder / "univ-bench.rls", message="the university"))
     explicit, everything = len(kb.facts("triple", kind="explicit")), len(kb.facts("triple"))
     print(f"{len(kb.rules)} rules: {explicit:,} facts given, {everything - explicit:,} derived")
 
@@ -52,9 +56,9 @@ def change(kb: tidelog.KnowledgeBase) -> None:
     title("Preview: what would follow if Ada joined? Nothing is changed yet")
     show(kb.preview(add=JOIN))
     title("Add her, and a rule")
-    show(kb.apply(add=JOIN, add_rules=PEERS))
+    show(kb.apply(add=JOIN, add_rules=PEERS, message="Ada joins"))
     title("She drops the course: no longer a student by that rule, still a person by another")
-    show(kb.apply(remove=DROP))
+    show(kb.apply(remove=DROP, message="she drops a course"))
 
 
 def ask(kb: tidelog.KnowledgeBase) -> None:
@@ -63,6 +67,15 @@ def ask(kb: tidelog.KnowledgeBase) -> None:
     title("Query: how many people, courses and organisations are known?")
     for kind in ("Person", "Course", "Organization"):
         print(f"{len(kb.query(f'[?x, rdf:type, ub:{kind}]')):>8,} {kind}")
+
+
+def look_back(kb: tidelog.KnowledgeBase) -> None:
+    title("It was closed and opened again; its past is there too")
+    for version in kb.versions():
+        print(f"version {version.version}: +{version.added:,} -{version.removed:,}  {version.message}")
+    show_facts("-", kb.diff(2, 3).removed)
+    print(f"at version 1 there were {len(kb.at(1).facts('triple')):,} facts")
+    print("verified, and derived again from scratch:", "right" if kb.verify(recompute=True).ok else "WRONG")
 
 
 def title(text: str) -> None:
@@ -74,7 +87,11 @@ def show(change: tidelog.Change, most: int = 10) -> None:
     print(change)
     for sign, facts in (("+", change.added), ("-", change.removed)):
         if 0 < len(facts) <= most:
-            print("\n".join(sorted(f"  {sign} {short(line)}" for line in str(facts).splitlines())))
+            show_facts(sign, facts)
+
+
+def show_facts(sign: str, facts: tidelog.FactAnswers) -> None:
+    print("\n".join(sorted(f"  {sign} {short(line)}" for line in str(facts).splitlines())))
 
 
 def short(fact: str) -> str:

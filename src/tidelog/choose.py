@@ -40,5 +40,5 @@ def choose(asked: str, program: Program, explicit: int, removed: int, kept: obje
     if not isinstance(kept, Counted):
         return Choice("bf", "a small change")
     if program.recursive:
-        return Choice("counting+bf", f"counts are kept; bf for {len(program.recursive)} recursive rules")
+        return Choice("counting+bf", "counts are kept; recursive strata by bf")
     return Choice("counting", "counts are kept, and no rule is recursive")

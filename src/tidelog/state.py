@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from tidelog.algorithms.layers import Program
 from tidelog.engines.local.fact_set import LocalFacts
@@ -14,6 +16,9 @@ from tidelog.rules.syntax import Rule
 from tidelog.store.digest import digest, sum_of_facts
 from tidelog.store.records import Settled, Sums
 from tidelog.store.store import Stored
+
+# Strings and IRIs are passed over, so that a question mark in them is no variable.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|<[^>]*>|\?\w+')
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class State:
     version: int = 0
     kept: object = None  # what the algorithm that made this version goes on from, such as counts
     options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
-    settled: Settled = Settled()  # rules, prefixes and options of a version on disk,
+    settled: Settled = field(default_factory=Settled)  # rules, prefixes and options of a version on disk,
     sums: Sums | None = None  # and what its digest is made of
 
     def digest(self) -> str:
@@ -49,9 +54,12 @@ class State:
         return replace(self, settled=Settled(rules, dict(self.prefixes), dict(self.options)))
 
 
+@lru_cache(maxsize=1 << 16)
 def _identity(rule: Rule) -> str:
-    """Equal for rules that mean the same whatever their variables are called."""
-    return f"{rule.key} {rule.bound}"
+    """The text of a rule, equal for rules that differ only in the names of their variables; it goes into digests."""
+    numbers: dict[str, str] = {}
+    text = format_rule(replace(rule, name=None))
+    return _TOKEN.sub(lambda m: numbers.setdefault(m[0], f"?{len(numbers)}") if m[0][0] == "?" else m[0], text)
 
 
 def restored(stored: Stored, before: State | None = None) -> State:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 from time import sleep
+from typing import IO
 
 import pytest
 
@@ -33,6 +35,18 @@ def finish(*arguments: str, given: str = "") -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
+def opened_by(process: subprocess.Popen[str], pipe: str) -> IO[str]:
+    """A named pipe to write to, once the process has opened it to read; an error if the process ends before."""
+    while process.poll() is None:
+        try:
+            return open(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK), "w")
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # nobody reads yet
+                raise
+            sleep(0.01)
+    raise AssertionError(process.communicate()[1])
+
+
 def test_modules_of_commands_import_nothing_heavy() -> None:
     program = "import sys; from tidelog.cli import COMMANDS; [c.load() for c in COMMANDS]; print(*sorted(sys.modules))"
     code, out, err = finish("-c", program)
@@ -53,12 +67,14 @@ def test_an_update_starts_no_spark_and_reads_standard_input(tidelog: Command) ->
 
 
 def test_a_killed_load_has_changed_nothing(tidelog: Command) -> None:
-    """The program imports a pipe that never ends, so the load is under way when it is killed."""
+    """The load reads a pipe that does not end, so it is under way when it is killed."""
     assert tidelog("init", "a.kb").code == 0
     assert tidelog("update", "a.kb", "--add", "p(a) .").code == 0
     os.mkfifo("endless.csv")
-    loading = start("-m", "tidelog.cli", "load", "a.kb", "endless.csv")
-    with loading as process, open("endless.csv", "w") as pipe:  # returns when the load has opened it
+    with (
+        start("-m", "tidelog.cli", "load", "a.kb", "endless.csv") as process,
+        opened_by(process, "endless.csv") as pipe,
+    ):
         pipe.write("b\n" * 100)
         pipe.flush()
         assert tidelog("update", "a.kb", "--add", "p(c) .").code == 1  # the load is the one writer
@@ -71,7 +87,8 @@ def test_a_killed_load_has_changed_nothing(tidelog: Command) -> None:
 
 def test_a_killed_init_leaves_nothing_under_the_name(tidelog: Command) -> None:
     os.mkfifo("endless.rls")
-    with start("-m", "tidelog.cli", "init", "a.kb", "--rules", "endless.rls") as process, open("endless.rls", "w"):
+    arguments = ("-m", "tidelog.cli", "init", "a.kb", "--rules", "endless.rls")
+    with start(*arguments) as process, opened_by(process, "endless.rls"):
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=60)
     assert not Path("a.kb").exists()

@@ -22,7 +22,7 @@ LITTLE = {"add": "e(c, d) ."}
 START = "rematerialise (nothing was derived before)"
 SMALL = "bf (a small change)"
 COUNTED = "counting (counts are kept, and no rule is recursive)"
-IN_PART = "counting+bf (counts are kept; bf for 1 recursive rules)"
+IN_PART = "counting+bf (counts are kept; recursive strata by bf)"
 REFUSED = "counting cannot maintain recursive rules"
 
 HISTORIES = {

@@ -38,8 +38,9 @@ def test_answers_are_those_of_the_axioms(block: list[str]) -> None:
     queries = [line[2:] for line in block if line[0] == "?"]
     rewriting, axiomatised = (opened(program, mode) for mode in ("rewriting", "off"))
     assert seen(rewriting, queries) == seen(axiomatised, queries)
-    for removal in (line[2:] for line in block if line[0] == "-"):
-        changes = [kb.apply(remove=removal) for kb in (rewriting, axiomatised)]
+    for removal in (line for line in block if line[0] == "-"):
+        facts, rules = (None, removal[3:]) if removal.startswith("--") else (removal[2:], None)
+        changes = [kb.apply(remove=facts, remove_rules=rules) for kb in (rewriting, axiomatised)]
         lost, also = (sorted(map(str, change.removed)) for change in changes)
         assert lost == also
         assert lost

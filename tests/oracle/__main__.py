@@ -5,7 +5,7 @@ The long tier of the suite, for those who want to split it among machines or wat
 
 from __future__ import annotations
 
-import sys
+from argparse import ArgumentParser
 from time import perf_counter
 
 from tests.oracle.replay import replay_seed
@@ -15,12 +15,15 @@ TOLD = 500
 
 def main(first: int, last: int) -> None:
     start = perf_counter()
-    for seed in range(first, last):
+    for done, seed in enumerate(range(first, last), start=1):
         replay_seed(seed)
-        done = seed + 1 - first
         if done % TOLD == 0 or seed + 1 == last:
             print(f"{done} histories from {first} on: no difference, {perf_counter() - start:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    parser = ArgumentParser(prog="python -m tests.oracle", description="replay random histories")
+    parser.add_argument("first", type=int)
+    parser.add_argument("last", type=int)
+    options = parser.parse_args()
+    main(options.first, options.last)

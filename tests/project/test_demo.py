@@ -29,7 +29,7 @@ def test_it_derives_facts(shown: str) -> None:
 
 
 def test_a_preview_changes_nothing_and_a_change_does(shown: str) -> None:
-    assert re.findall(r"^version (\d+)", shown, re.MULTILINE) == ["1", "2", "2", "3"]
+    assert re.findall(r"^version (\d+): \S+ \S+ facts", shown, re.MULTILINE) == ["1", "2", "2", "3"]
 
 
 def test_what_follows_from_one_fact_goes_with_it(shown: str) -> None:

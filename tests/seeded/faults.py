@@ -465,4 +465,32 @@ FAULTS = (
         "return term != SAME_AS, term",
         "return False, term",
     ),
+    Fault(
+        "only what the data name",
+        "what classes say of values without a name is forgotten",
+        "owl/bodies.py",
+        "[*self._some(expression, x, fresh), *self._known(expression, x)]",
+        "self._some(expression, x, fresh)",
+    ),
+    Fault(
+        "allValuesFrom the wrong way round",
+        "a restriction to all values is ordered like one to some value",
+        "owl/known.py",
+        "self._wider if kind is Some else self._narrower",
+        "self._wider",
+    ),
+    Fault(
+        "a union without rules",
+        "the predicate of a union among many is used and never defined",
+        "owl/bodies.py",
+        "self.defined |= dict.fromkeys",
+        "dict.fromkeys",
+    ),
+    Fault(
+        "literals made the same",
+        "a property with at most one value makes its literals equal",
+        "owl/heads.py",
+        "resources = () if individuals else (_literal(y, False), _literal(z, False))",
+        "resources = ()",
+    ),
 )

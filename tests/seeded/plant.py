@@ -39,6 +39,7 @@ MAINTENANCE = (
     ),
 )
 EQUALITY = ("tests/equality/test_queries.py", "tests/equality/test_random_histories.py")
+ONTOLOGY = ("tests/ontology/test_axioms.py", "tests/ontology/test_swrl.py")
 TESTS_FAILED = 1
 
 
@@ -64,7 +65,7 @@ def run_suite(fault: Fault | None) -> subprocess.CompletedProcess[str]:
     with planted(fault) as source:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={source} .", "--tb=no"]
         folder = fault.module.partition("/")[0] if fault else ""
-        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY}.get(folder, KERNEL)
+        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY, "owl": ONTOLOGY}.get(folder, KERNEL)
         command = [sys.executable, "-B", "-m", "pytest", *options, *suite]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 

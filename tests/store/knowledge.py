@@ -17,8 +17,8 @@ from tidelog.store import compaction, store
 
 RULES = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
 OTHER_RULES = "source(?x) :- edge(?x, ?y), ~target(?x) . target(?y) :- edge(?x, ?y) ."
-BULK = 40  # facts of a bulk change
-LOW = {(store, "SMALL"): 30, (compaction, "COMMITS"): 4}
+BULK = 12  # nodes of a bulk change
+LOW = {(store, "SMALL"): 16, (compaction, "COMMITS"): 4}
 
 
 def bulk(start: int) -> str:
@@ -136,13 +136,11 @@ class Knowledge:
             "point": lambda kb: sorted(kb.query("reach(n1, ?x)")),
             "join": lambda kb: _hash(sorted(map(repr, kb.query("edge(?x, ?y), label(?y, ?t)")))),
             "content": content,
-            "explicit": lambda kb: _hash(sorted(map(repr, kb.facts("edge", kind="explicit")))),
             "derived": lambda kb: len(kb.facts("reach", kind="derived")),
             "version": lambda kb: [kb.version, kb.digest()],
             "versions": lambda kb: [[v.version, v.message, v.added, v.removed, v.digest] for v in kb.versions()],
-            "past": lambda kb: [content(kb.at(v.version)) for v in kb.versions()],
-            "difference": lambda kb: _difference(kb, kb.version - 2, kb.version),
-            "back": lambda kb: _difference(kb, kb.version, kb.version - 3),
+            "past": lambda kb: content(kb.at(kb.versions()[0].version)),
+            "difference": lambda kb: _difference(kb, kb.version, kb.version - 3),
         }
 
     @property

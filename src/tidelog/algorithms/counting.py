@@ -20,8 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain, groupby
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -29,12 +27,11 @@ from tidelog.algebra.extended import over
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.tally import Tally
 from tidelog.algorithms.aggregates import changed_groups, given_by
-from tidelog.algorithms.layers import Decrease, LayerChange, Program
+from tidelog.algorithms.layers import Decrease, LayerChange, Program, Stage
 from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.touched import Side
 from tidelog.errors import RuleError, UsageError
-from tidelog.rules.layers import Layer, divided
-from tidelog.rules.levels import levels
+from tidelog.rules.layers import Layer
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -86,28 +83,12 @@ def counting_else(
     return Outcome(change.after, change.plus, change.minus, Counted(change.counts, after))
 
 
-@dataclass(frozen=True)
-class _Stage:
-    """Rules that are maintained together: a level of rules that are counted, or a recursive stratum."""
-
-    layer: Layer
-    recursive: bool
-
-
-@lru_cache(maxsize=16)
-def _stages(program: Program) -> list[_Stage] | None:
-    """Old and new rules, what each reads before it; None if they cannot be ordered together."""
+def _stages(program: Program) -> list[Stage] | None:
+    """None if old and new rules cannot be ordered together."""
     try:
-        strata = program.together
+        return program.stages
     except RuleError:
         return None
-    old, new = ({r.key for r in rules} for rules in (program.before, program.after))
-    stages: list[_Stage] = []
-    for recursive, group in groupby(strata, lambda stratum: stratum.recursive):
-        parts = [s.rules for s in group]
-        some = parts if recursive else levels(tuple(chain.from_iterable(parts)))
-        stages += [_Stage(divided(rules, old, new), recursive) for rules in some]
-    return stages
 
 
 def _refuse(recursive: Sequence[Rule]) -> None:
@@ -152,7 +133,7 @@ class _Change(Generic[F]):
         self.was = Side(self.engine, self.nothing, self.I, self.I, self.I, self.plus, Z)
         self.now = Side(self.engine, self.nothing, self.after, self.after, self.after, self.minus, Z)
 
-    def run(self, stage: _Stage, decrease: Decrease | None) -> None:
+    def run(self, stage: Stage, decrease: Decrease | None) -> None:
         """Count what a stage gains and loses; or have its change made, if there is somebody to make it."""
         after = (*stage.layer.kept, *stage.layer.added)
         if stage.recursive and decrease is not None:

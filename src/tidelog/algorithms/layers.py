@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain, groupby
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -30,12 +31,21 @@ from tidelog.algebra.fixpoint import consequences
 from tidelog.algorithms.aggregates import Groups, given_by
 from tidelog.algorithms.outcome import Outcome
 from tidelog.errors import RuleError
-from tidelog.rules.layers import Layer, layers
+from tidelog.rules.layers import Layer, divided, layers
+from tidelog.rules.levels import levels
 from tidelog.rules.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
 from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Rules that do not read what they derive, or else a recursive stratum."""
+
+    layer: Layer
+    recursive: bool
 
 
 @dataclass(frozen=True)
@@ -56,9 +66,15 @@ class Program:
         return _strata(self.after)
 
     @cached_property
-    def together(self) -> list[Stratum]:
-        """The strata of old and new rules together. Raises `RuleError` when they cannot be ordered."""
-        return _strata(tuple({r.key: r for r in (*self.before, *self.after)}.values()))
+    def stages(self) -> list[Stage]:
+        """Finer than layers, so that each can be maintained in its own way. Raises `RuleError` like `layers`."""
+        old, new = ({r.key: r for r in rules} for rules in (self.before, self.after))
+        stages: list[Stage] = []
+        for recursive, group in groupby(_strata(tuple({**old, **new}.values())), lambda stratum: stratum.recursive):
+            parts = [stratum.rules for stratum in group]
+            some = parts if recursive else levels(tuple(chain.from_iterable(parts)))
+            stages += [Stage(divided(rules, old.keys(), new.keys()), recursive) for rules in some]
+        return stages
 
     @cached_property
     def recursive(self) -> tuple[Rule, ...]:

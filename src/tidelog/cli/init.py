@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 RULE_SETS = ("rhodf", "rdfs", "owl2rl")
 EQUALITIES = ("off", "rewriting")
-EQUALITIES = ("off", "rewriting")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -27,12 +26,6 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--ruleset", choices=RULE_SETS, help="start with the rules of ρdf, RDFS or OWL 2 RL")
     parser.add_argument(
         "--rules", type=Path, nargs="+", action="extend", default=[], metavar="FILE", help="start with these rules"
-    )
-    parser.add_argument(
-        "--equality",
-        choices=EQUALITIES,
-        default=EQUALITIES[0],
-        help="owl:sameAs as any property (off), or one name for all that are equal (rewriting)",
     )
     parser.add_argument(
         "--strict", action="store_true", help="refuse changes that lead to inconsistencies instead of listing them"
@@ -49,7 +42,7 @@ def run(options: Namespace) -> int:
     import tidelog
 
     _refuse_occupied(options.kb)
-    with _made_aside(options.kb) as folder, tidelog.open(folder, equality=options.equality) as kb:
+    with _made_aside(options.kb) as folder, tidelog.open(folder) as kb:
         _settle(kb, options)
         version, rules = kb.version, len(kb.rules)
     if options.json:
@@ -66,7 +59,6 @@ def _settle(kb: KnowledgeBase, options: Namespace) -> None:
 
     kept = {"ruleset": options.ruleset} if options.ruleset else {}
     kept |= {"strict": True} if options.strict else {}
-    kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
     kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
     if kept or options.rules:
         named = [rulesets.get(options.ruleset)] if options.ruleset else []

@@ -1,6 +1,6 @@
 """A rule with a positive copy of one negated atom in front: where the copy reads a change, the instances it touches.
 
-    p(?x) :- q(?x), ~r(?x, ?e)      p(?x) :- r(?x, ?_1), q(?x), ~r(?x, ?e)
+p(?x) :- q(?x), ~r(?x, ?e)      p(?x) :- r(?x, ?_1), q(?x), ~r(?x, ?e)
 """
 
 from __future__ import annotations

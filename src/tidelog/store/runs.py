@@ -163,7 +163,7 @@ def _read(root: Path, part: Part, mark: str, dictionary: Dictionary) -> Iterator
 
 def _columns(root: Path, part: Part, mark: str) -> tuple[list[Ints], Marks]:
     view = files.mapped(root, part.file)
-    table = _checked(root / part.file.name, lambda: parquet.read_table(pa.BufferReader(pa.py_buffer(view))))
+    table = _checked(root / part.file.name, lambda: parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read())
     if table.num_rows != part.rows or table.num_columns != part.arity + 1:
         raise CorruptionError(f"{root / part.file.name} does not hold what the catalog says{ADVICE}")
     columns = [table.column(f"c{i}").to_numpy().astype(np.int64) for i in range(part.arity)]

@@ -37,7 +37,7 @@ def read(root: Path, segment: Segment, dictionary: Dictionary) -> None:
     """Add the terms of a segment to a dictionary that has all before it."""
     view = files.mapped(root, segment.file)
     try:
-        terms = parquet.read_table(pa.BufferReader(pa.py_buffer(view)), columns=["term"]).column("term")
+        terms = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read(["term"]).column("term")
     except (pa.ArrowException, OSError) as error:
         raise CorruptionError(f"{root / segment.file.name} cannot be read: {error}{ADVICE}") from error
     for chunk in terms.chunks:
