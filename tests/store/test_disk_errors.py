@@ -26,7 +26,7 @@ def test_at_any_call(folder: Path, shim: Path, request: pytest.FixtureRequest) -
 
 def _is_clear(message: str) -> bool:
     """It names the file or folder and says what to do."""
-    return "x.kb" in message and any(word in message for word in ("try again", "Restore", "mend", "open"))
+    return "x.kb" in message and any(word in message for word in ("try again", "Restore", "permission"))
 
 
 @pytest.fixture

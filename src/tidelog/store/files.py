@@ -121,7 +121,7 @@ def map_file(path: Path) -> memoryview:
     except FileNotFoundError:
         raise CorruptionError(f"{path} is missing{ADVICE}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror or error}") from error
+        raise StoreError(f"{path} cannot be read: {error.strerror or error}. Mend the disk, then try again") from error
 
 
 def checksum(view: memoryview) -> int:
