@@ -348,8 +348,8 @@ class KnowledgeBase:
             self._read_store(self._store.advance(self._state.stored()))
         return self.version
 
-    def compact(self, keep: int = 0) -> None:
-        """Fold all changes into one set of files; versions before the last `keep` can then no longer be read.
+    def compact(self, keep: int | None = None) -> None:
+        """Fold all changes into one set of files. With `keep`, only so many versions before the newest can be read then.
 
         >>> import tidelog, tempfile
         >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
@@ -360,7 +360,7 @@ class KnowledgeBase:
         """
         store = self._on_disk()
         self._start_writing()
-        compact(store, self._state.stored(), keep)
+        compact(store, self._state.stored(), self.version if keep is None else keep)
 
     def verify(self, recompute: bool = False) -> Verification:
         """Read everything on disk again and check it; `recompute` also derives everything again and compares.

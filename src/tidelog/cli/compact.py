@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, Namespace
 
 from tidelog.cli.knowledge import add_knowledge_base, natural, open_to_change
@@ -20,7 +19,7 @@ def run(options: Namespace) -> int:
     with open_to_change(options) as kb:
         before = kb.status().bytes
         with working("compacting"):
-            kb.compact(keep=sys.maxsize if options.keep is None else options.keep)
+            kb.compact(options.keep)
         after = kb.status()
     if options.json:
         print_json({"version": after.version, "oldest": after.oldest, "bytes_before": before, "bytes": after.bytes})

@@ -1,13 +1,27 @@
 """Rule languages of others, read into our rules and facts: Notation3 and RuleML Datalog.
 
-Each gives a `Program`, as the parser of our own language does, and says exactly where something cannot be read.
+Each gives a `Program`, as the parser of our own language does, and says exactly where something cannot be read. A
+language's module is imported when a file of it is read.
 """
 
 from collections.abc import Callable
 
-from tidelog.languages.n3 import parse_n3
-from tidelog.languages.ruleml import parse_ruleml
 from tidelog.rules.syntax import Program
+
+
+def parse_n3(text: str, file: str = "<text>") -> Program:
+    """Notation3."""
+    from tidelog.languages import n3
+
+    return n3.parse_n3(text, file)
+
+
+def parse_ruleml(text: str, file: str = "<text>") -> Program:
+    """RuleML Datalog."""
+    from tidelog.languages import ruleml
+
+    return ruleml.parse_ruleml(text, file)
+
 
 # By the ending of a file's name.
 LANGUAGES: dict[str, Callable[[str, str], Program]] = {".n3": parse_n3, ".ruleml": parse_ruleml}

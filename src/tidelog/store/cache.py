@@ -156,7 +156,7 @@ class _Mapped:
         start = -(-(_START.size + size) // _ALIGNED) * _ALIGNED
         mapped = cls(path, view, json.loads(bytes(header)), start)
         first, nbytes, _ = mapped.header["slots"]  # placed last
-        if mapped.header["name"] != path.name:
+        if mapped.header.get("name") != path.name:
             return None
         return mapped if start + first + -(-nbytes // _ALIGNED) * _ALIGNED == len(view) else None
 

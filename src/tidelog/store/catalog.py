@@ -41,6 +41,7 @@ class Row(NamedTuple):
     commit: Commit
     delta: bytes | None
     hash: bytes
+    link: bytes  # the hash of the row before
 
 
 class Catalog:
@@ -165,20 +166,30 @@ class Catalog:
             )
             rows = connection.execute(query, (after, upto)).fetchall()
         expected = after
-        for version, record, delta, hash_ in rows:
+        for values in rows:
             expected += 1
-            if version != expected or not isinstance(record, bytes):
-                raise CorruptionError(f"{self._path} is damaged: version {expected} is missing{ADVICE}")
-            stored, link = _bytes(hash_)[:16], _bytes(hash_)[16:]
-            if stored != _hash(link, record, _bytes(delta)) or (previous is not None and link != previous):
-                raise CorruptionError(f"{self._path} is damaged: version {version} is not as it was written{ADVICE}")
-            commit = commit_from_json(record)
-            if commit.version.version != version:
-                raise CorruptionError(f"{self._path} is damaged: version {version} is another one{ADVICE}")
-            previous = stored
-            yield Row(commit, delta, stored)
-        if expected != upto:
-            raise CorruptionError(f"{self._path} is damaged: version {expected + 1} is missing{ADVICE}")
+            if values[0] != expected:
+                break
+            row = self._checked(*values)
+            if previous is not None and row.link != previous:
+                raise CorruptionError(f"{self._path} is damaged: version {expected} is not as it was written{ADVICE}")
+            previous = row.hash
+            yield row
+        else:
+            expected += 1
+        if expected != upto + 1:
+            raise CorruptionError(f"{self._path} is damaged: version {expected} is missing{ADVICE}")
+
+    def _checked(self, version: int, record: object, delta: object, hash_: object) -> Row:
+        """A row that is as it was written."""
+        stored, link = _bytes(hash_)[:16], _bytes(hash_)[16:]
+        whole = isinstance(record, bytes) and (delta is None or (isinstance(delta, bytes) and delta != b""))
+        if not whole or stored != _hash(link, _bytes(record), _bytes(delta)):
+            raise CorruptionError(f"{self._path} is damaged: version {version} is not as it was written{ADVICE}")
+        commit = commit_from_json(_bytes(record))
+        if commit.version.version != version:
+            raise CorruptionError(f"{self._path} is damaged: version {version} is another one{ADVICE}")
+        return Row(commit, None if delta is None else _bytes(delta), stored, link)
 
     def append(self, connection: sqlite3.Connection, commit: Commit, delta: bytes | None, previous: bytes) -> bytes:
         """Add a commit to the chain; gives its hash."""
@@ -208,8 +219,9 @@ class Catalog:
     def filed(self) -> Iterator[Commit]:
         """The commits whose change is kept in files."""
         with self._explained() as connection:
-            rows = connection.execute("SELECT record FROM commits WHERE delta IS NULL ORDER BY version").fetchall()
-        return (commit_from_json(record) for (record,) in rows)
+            query = "SELECT version, record, delta, hash FROM commits WHERE delta IS NULL ORDER BY version"
+            rows = connection.execute(query).fetchall()
+        return (self._checked(*values).commit for values in rows)
 
     def has(self, hash_: bytes) -> bool:
         """Whether the newest version is the one with this hash, and is on disk for certain."""
