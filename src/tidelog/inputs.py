@@ -137,6 +137,8 @@ def _looks_like_path(text: str) -> bool:
 
 def _batch(name: str, rows: object) -> Batch:
     """Rows of one relation."""
+    if name.startswith("("):
+        raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
     kind = type(rows).__module__.partition(".")[0]
     if kind == "pandas":
         return formats.from_pandas(name, rows)

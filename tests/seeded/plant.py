@@ -14,7 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.seeded.faults import Fault
+from tests.seeded.faults import FAULTS, Fault
+from tests.seeded.store_faults import STORE_FAULTS
+
+EVERY_FAULT = (*FAULTS, *STORE_FAULTS)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tidelog"
@@ -40,6 +43,10 @@ MAINTENANCE = (
 )
 EQUALITY = ("tests/equality/test_queries.py", "tests/equality/test_random_histories.py")
 ONTOLOGY = ("tests/ontology/test_axioms.py", "tests/ontology/test_swrl.py")
+STORE = (
+    *("tests/store/test_refusals.py", "tests/store/test_concurrency.py", "tests/store/test_power_loss.py"),
+    *("tests/store/test_corruption.py", "tests/store/test_disk_errors.py", "tests/store/test_crash.py"),
+)
 TESTS_FAILED = 1
 
 
@@ -65,7 +72,7 @@ def run_suite(fault: Fault | None) -> subprocess.CompletedProcess[str]:
     with planted(fault) as source:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={source} .", "--tb=no"]
         folder = fault.module.partition("/")[0] if fault else ""
-        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY, "owl": ONTOLOGY}.get(folder, KERNEL)
+        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY, "owl": ONTOLOGY, "store": STORE}.get(folder, KERNEL)
         command = [sys.executable, "-B", "-m", "pytest", *options, *suite]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
