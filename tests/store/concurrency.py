@@ -82,8 +82,10 @@ def run(path: Path, commits: int, readers: int, lives: int) -> Report:
     Knowledge()  # low thresholds
     tidelog.open(path).close()
     reading = [start(lambda say: read(path, say)) for _ in range(readers)]
-    writing = [_live(path, commits, life, last=life == lives - 1) for life in range(lives)]
-    (path.parent / "done").touch()
+    try:
+        writing = [_live(path, commits, life, last=life == lives - 1) for life in range(lives)]
+    finally:
+        (path.parent / "done").touch()
     ended = [process.wait(PATIENCE) for process in reading]
     report = Report(refused=sum(life.signal != 0 for life in writing))
     report.problems += [e.error or f"ended by signal {e.signal}" for e in (*writing[-1:], *ended) if not e.whole]

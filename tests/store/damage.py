@@ -7,6 +7,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+FOLDERS = ("runs", "dictionary", "cache", "pins")
+TRIFLES = ("pins", "lock", "acknowledged", "catalog.sqlite-shm")
+
 Damage = Callable[[random.Random, list[Path], Path], str]  # does it, and says what it did
 
 
@@ -61,7 +64,7 @@ def _swap_blocks(chance: random.Random, files: list[Path], earlier: Path) -> str
 
 
 def _swap_files(chance: random.Random, files: list[Path], earlier: Path) -> str:
-    one, other = chance.sample(files, 2)
+    one, other = _one(chance, files), chance.choice(files)
     content = one.read_bytes()
     one.write_bytes(other.read_bytes())
     other.write_bytes(content)
@@ -69,7 +72,7 @@ def _swap_files(chance: random.Random, files: list[Path], earlier: Path) -> str:
 
 
 def _copy(chance: random.Random, files: list[Path], earlier: Path) -> str:
-    one, other = chance.sample(files, 2)
+    one, other = _one(chance, files), chance.choice(files)
     one.write_bytes(other.read_bytes())
     return f"{one.name} replaced by {other.name}"
 
@@ -85,7 +88,7 @@ def _outdate(chance: random.Random, files: list[Path], earlier: Path) -> str:
 
 def _mistake(chance: random.Random, files: list[Path], earlier: Path) -> str:
     """A file replaced by one that was once in the same folder, whole but not the right one."""
-    file = chance.choice(files)
+    file = _one(chance, files)
     folder = earlier.joinpath(*file.relative_to(_store(file, earlier)).parts[:-1])
     others = sorted(p for p in folder.iterdir() if p.is_file()) if folder.is_dir() else []
     if not others:
@@ -100,14 +103,23 @@ def _store(file: Path, earlier: Path) -> Path:
 
 
 def _lose(chance: random.Random, files: list[Path], earlier: Path) -> str:
-    file = chance.choice(files)
+    file = _one(chance, files)
     file.unlink()
     return f"{file.name} is lost"
 
 
 def _some(chance: random.Random, files: list[Path]) -> tuple[Path, bytearray]:
-    file = chance.choice([f for f in files if f.stat().st_size])
+    file = _one(chance, [f for f in files if f.stat().st_size])
     return file, bytearray(file.read_bytes())
+
+
+def _one(chance: random.Random, files: list[Path]) -> Path:
+    """Each kind of file as often as another, however many there are; those that hold no data less often."""
+    kinds: dict[str, list[Path]] = {}
+    for file in files:
+        kinds.setdefault(file.parent.name if file.parent.name in FOLDERS else file.name, []).append(file)
+    (kind,) = chance.choices(list(kinds), [1 if kind in TRIFLES else 5 for kind in kinds])
+    return chance.choice(kinds[kind])
 
 
 WAYS: dict[Damage, int] = {

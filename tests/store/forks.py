@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import select
 import signal
+import sys
 import time
 import traceback
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 PATIENCE = 60.0  # seconds; generous, since a hang is a failure of the test and not a measurement
+
+PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 
 Say = Callable[[Any], None]
 
@@ -50,7 +55,9 @@ class Running:
 def start(work: Callable[[Say], object]) -> Running:
     """Call `work(say)` in a forked process; what it says arrives even if it is killed afterwards."""
     reader, writer = os.pipe()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # other threads: none of them is needed in the fork
+        pid = os.fork()
     if pid == 0:
         os.close(reader)
         _child(work, writer)
@@ -124,11 +131,18 @@ def _child(work: Callable[[Say], object], writer: int) -> NoReturn:
         os.write(writer, json.dumps(value).encode() + b"\n")
 
     try:
+        _die_with_parent()
         work(say)
     except BaseException:
         say({"traceback": traceback.format_exc()})
     finally:
         os._exit(0)
+
+
+def _die_with_parent() -> None:
+    """A test that is interrupted leaves nothing behind."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _read(reader: int, pid: int, deadline: float) -> list[bytes]:

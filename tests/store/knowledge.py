@@ -127,6 +127,7 @@ class Knowledge:
         kb.apply(add=bulk(200), add_rules=OTHER_RULES)
         self.commit(kb, 1)
         kb.apply(remove='edge(n3, n4) . label(n5, "knot \\"5\\" \\u00e9") .', message="less")
+        kb.apply(add='label(n1, "small") .', message="more")
         if not self.left_open:
             kb.close()
 

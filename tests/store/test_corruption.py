@@ -22,4 +22,4 @@ def test_damage_is_noticed_or_harmless(exemplar: str, first: int, folder: Path) 
     report = run("corruption", folder, exemplar, first, first + CHUNK)
     assert not report.problems, shown(report.problems)
     assert report.points == CHUNK
-    assert report.refused > CHUNK // 4, "hardly any damage was noticed: the files damaged are not those read"
+    assert report.refused > CHUNK // 6, "hardly any damage was noticed: the files damaged are not those read"

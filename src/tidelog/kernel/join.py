@@ -160,6 +160,17 @@ def probe(bindings: Bindings, table: Table, args: Sequence[Argument]) -> Probe:
     return Probe(bindings, table, args, order, tuple(reaches))
 
 
+def count(table: Table, args: Sequence[Argument]) -> int:
+    """How many rows `probe` would find for an atom when nothing is bound but its constants."""
+    bound = [p for p, a in enumerate(args) if isinstance(a, int)]
+    if not bound:
+        return sum(map(len, table.runs))
+    order = order_for(len(args), frozenset(bound))
+    prefix = [a for p in order[: len(bound)] if isinstance(a := args[p], int)]
+    ranges = (run.ranges(order, prefix, 1) for run in table.runs)
+    return sum(int(high[0] - low[0]) for low, high in ranges)
+
+
 def _is_bound(arg: Argument, bindings: Bindings) -> bool:
     return isinstance(arg, int) or arg in bindings.columns
 

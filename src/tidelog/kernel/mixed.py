@@ -106,7 +106,12 @@ class Mixed:
     def minus(self, other: Mixed) -> Mixed:
         if not len(other.codes) or not len(self.codes):
             return self
-        return self.keep(~other.holds(self))
+        if len(self.codes) < len(other.codes):
+            return self.keep(~other.holds(self))
+        mine, theirs = _alike(self, other)
+        at = mine.codes.searchsorted(theirs.codes)
+        gone = at[mine.codes.take(at, mode="clip") == theirs.codes]
+        return Mixed(mine.bits, np.delete(mine.codes, gone)) if len(gone) else self
 
     def common(self, other: Mixed) -> Mixed:
         if len(other.codes) < len(self.codes):

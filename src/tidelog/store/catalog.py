@@ -143,9 +143,9 @@ class Catalog:
     def generation(self) -> int:
         with self._explained() as connection:
             rows = connection.execute("SELECT generation FROM manifests").fetchall()
-        if len(rows) != 1:
-            raise CorruptionError(f"{self._path} is damaged: it has {len(rows)} manifests, not one{ADVICE}")
-        return int(rows[0][0])
+        if len(rows) != 1 or not isinstance(rows[0][0], int):
+            raise CorruptionError(f"{self._path} is damaged: it has {len(rows)} manifests, not one whole one{ADVICE}")
+        return rows[0][0]
 
     def manifest(self) -> Manifest:
         generation = self.generation()

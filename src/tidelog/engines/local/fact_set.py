@@ -282,7 +282,7 @@ class LocalFacts:
 
     def may_match(self, atom: Atom) -> bool:
         if atom.predicate != TRIPLE:
-            return self._may_read((atom.predicate, WHOLE))
+            return self.may_read((atom.predicate, WHOLE))
         subject, predicate, object_ = atom.args
         if isinstance(predicate, Variable):
             return bool(self.triple_tables)
@@ -293,7 +293,8 @@ class LocalFacts:
             for column, arg in enumerate((subject, object_))
         )
 
-    def _may_read(self, relation: Relation) -> bool:
+    def may_read(self, relation: Relation) -> bool:
+        """False only if the relation has no facts; carries nothing out."""
         return relation in self._tables or relation in self._changes
 
 

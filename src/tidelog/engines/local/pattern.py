@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import WHOLE
 from tidelog.kernel.bindings import UNIT, Bindings
-from tidelog.kernel.join import Probe, probe
+from tidelog.kernel.join import Probe, count, probe
 from tidelog.kernel.rows import Ints
 from tidelog.kernel.table import Table
 from tidelog.model.vocabulary import TRIPLE
@@ -38,8 +39,12 @@ class Pattern:
         name = self.args[1]
         return self.source.table((TRIPLE, name)) if isinstance(name, int) else None
 
-    def variables(self) -> set[Variable]:
-        return {a for a in self.args if isinstance(a, Variable)}
+    def variables(self) -> frozenset[Variable]:
+        return self._variables
+
+    @cached_property
+    def _variables(self) -> frozenset[Variable]:
+        return frozenset(a for a in self.args if isinstance(a, Variable))
 
     def parts(self, bindings: Bindings) -> Iterator[tuple[Table, tuple[Argument, ...], Bindings]]:
         """The tables to look in, with the columns of each and the bindings that belong there."""
@@ -67,6 +72,8 @@ class Pattern:
         """How many rows matching it for these bindings will look at."""
         if bindings is UNIT and self.is_spread(()) and self.args[0] != self.args[2] and not self._has_constant():
             return self.source.triples
+        if bindings is UNIT and not self.is_spread(()):
+            return sum(count(table, args) for table, args, _ in self.parts(UNIT))
         return sum(found.total for found in self.probes(bindings))
 
     def is_spread(self, bound: Collection[object]) -> bool:
@@ -80,9 +87,9 @@ class Pattern:
 Step = Pattern | Condition | Assignment
 
 
-def needs(step: Step) -> set[Variable]:
+def needs(step: Step) -> frozenset[Variable]:
     """The variables a step mentions."""
     if isinstance(step, Pattern):
         return step.variables()
-    mentioned = set(expression_variables(step.expression))
+    mentioned = frozenset(expression_variables(step.expression))
     return mentioned | {step.variable} if isinstance(step, Assignment) else mentioned

@@ -111,8 +111,10 @@ def _counts(pattern: Pattern, bindings: Bindings) -> Ints | None:
 
 def rival(bindings: Bindings, step: Pattern, steps: Sequence[Step]) -> tuple[Pattern, Mask] | None:
     """Another atom for this step and the bindings for which it has fewer matches, where that saves enough."""
+    if bindings.length <= SAMPLE:
+        return None
     others = _connected(positive(steps), bindings.columns.keys())
-    if bindings.length <= SAMPLE or not others:
+    if not others:
         return None
     sample = sample_of(bindings)
     mine = _counts(step, sample)

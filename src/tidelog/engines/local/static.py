@@ -155,7 +155,7 @@ def _table(step: Step) -> Table | None:
 
 def _groups(steps: Sequence[Step], static: Sequence[bool]) -> list[tuple[int, ...]]:
     """Static atoms that share variables with each other: at least two together, the most first."""
-    groups: list[tuple[set[int], set[Variable]]] = []
+    groups: list[tuple[set[int], frozenset[Variable]]] = []
     for i, step in enumerate(steps):
         if static[i]:
             members, variables = {i}, needs(step)
