@@ -49,7 +49,7 @@ class Knowledge:
             "commit": Operation(lambda kb, _: kb.apply(add="edge(n3, fresh) .", remove="edge(n1, n2) ."), before),
             "load": Operation(lambda kb, path: kb.load(_data_file(path)), before),
             "rules": Operation(lambda kb, _: kb.apply(add_rules=OTHER_RULES, remove_rules=RULES), before),
-            "compact": Operation(lambda kb, _: kb.compact(), before),
+            "compact": Operation(lambda kb, _: kb.compact(keep=1), before),
             "fold": Operation(lambda kb, _: kb.apply(add="edge(n5, n9) ."), partial(self._grown, commits=3)),
             "follow a commit": Operation(
                 lambda kb, _: kb.apply(add="edge(n5, n9) ."),
@@ -57,7 +57,7 @@ class Knowledge:
                 meanwhile=partial(_elsewhere, lambda kb: self.commit(kb, 77)),
             ),
             "follow a compaction": Operation(
-                lambda kb, _: kb.compact(keep=9), before, meanwhile=partial(_elsewhere, KnowledgeBase.compact)
+                lambda kb, _: kb.compact(keep=9), before, meanwhile=partial(_elsewhere, lambda kb: kb.compact(keep=0))
             ),
             "create": Operation(self._create, lambda path: None, opens=True),
             "open": Operation(lambda _, path: self.state(self.open(path)), self._killed, opens=True),
@@ -110,7 +110,7 @@ class Knowledge:
             yield kb
         kb.apply(add=bulk(100), add_rules=OTHER_RULES)
         yield kb
-        kb.compact()
+        kb.compact(keep=1)
         yield kb
         kb.close()
         kb = tidelog.open(path)

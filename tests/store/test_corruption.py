@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.running import run, shown
 
-QUICK, LONG = 300, 5000  # damages for each of the two exemplars
-CHUNK = 300
+QUICK, LONG = 200, 5000  # damages for each of the two exemplars
+CHUNK = 200
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

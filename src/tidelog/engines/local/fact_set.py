@@ -26,7 +26,7 @@ from tidelog.rules.syntax import Atom, Variable
 
 FEW = 200_000  # facts that are held as one array at most
 _TINY = 2_048  # so many facts are copied without a thought
-_LOPSIDED = 16  # a change this many times smaller than a set is written down beside its tables
+_LOPSIDED = 4  # a change this many times smaller than a set is written down beside its tables
 _CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
 _BLOCK = 16_384
 
