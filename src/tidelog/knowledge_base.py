@@ -349,7 +349,7 @@ class KnowledgeBase:
         return self.version
 
     def compact(self, keep: int | None = None) -> None:
-        """Fold all changes into one set of files. With `keep`, only so many versions before the newest can be read then.
+        """Fold all changes into one set of files; with `keep`, forget all but so many versions before the newest.
 
         >>> import tidelog, tempfile
         >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")

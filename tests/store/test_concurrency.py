@@ -41,6 +41,24 @@ def _check(commits: int, lives: int, folder: Path, shim: Path | None = None) -> 
     assert (report.refused > 1) == (lives > 1), "the writers were to be killed"
 
 
+def test_files_stay_as_long_as_a_reader_may_need_them(folder: Path) -> None:
+    with tidelog.open(folder / "x.kb") as writer:
+        writer.apply(add="p(a) .")
+        writer.compact()
+        with tidelog.open(folder / "x.kb") as reader:
+            held = _files(folder)
+            writer.apply(add="p(b) .")
+            writer.compact(keep=0)
+            assert held and held < _files(folder)
+            assert list(reader.facts("p")) == [("a",)]
+        writer.compact()
+        assert not held & _files(folder)
+
+
+def _files(folder: Path) -> set[str]:
+    return {file.name for file in (folder / "x.kb" / "runs").iterdir()}
+
+
 def test_writers_take_turns(folder: Path) -> None:
     """Each opens what one of them has to make, commits and closes; whoever is locked out tries again."""
     writers, commits = 3, 5
