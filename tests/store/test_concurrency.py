@@ -17,7 +17,7 @@ READERS = 4
 
 
 def test_readers_see_whole_versions(folder: Path) -> None:
-    _check(60, 1, folder)
+    _check(40, 1, folder)
 
 
 @pytest.mark.usefixtures("long_tier")
@@ -26,7 +26,7 @@ def test_readers_see_whole_versions_for_long(folder: Path) -> None:
 
 
 def test_readers_see_whole_versions_while_writers_die(folder: Path, shim: Path) -> None:
-    _check(60, 5, folder, shim)
+    _check(40, 4, folder, shim)
 
 
 @pytest.mark.usefixtures("long_tier")

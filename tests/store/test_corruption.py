@@ -8,8 +8,8 @@ import pytest
 
 from tests.store.running import run, shown
 
-QUICK, LONG = 200, 5000  # damages for each of the two exemplars
-CHUNK = 200
+QUICK, LONG = 150, 5100  # damages for each of the two exemplars
+CHUNK = 150
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

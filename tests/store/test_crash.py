@@ -13,7 +13,7 @@ OPERATIONS = (
     *("create", "open", "close"),
 )
 ENOUGH = 500  # calls at which to be killed, over all operations
-EVERY = 5  # of them, in the quick tier
+EVERY = 7  # of them, in the quick tier
 
 
 def test_killed_at_any_call(folder: Path, shim: Path, request: pytest.FixtureRequest) -> None:

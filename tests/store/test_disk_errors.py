@@ -12,7 +12,7 @@ from tests.store.running import run, shown
 from tests.store.test_crash import OPERATIONS
 
 FAULTS = ("disk full", "disk full once", "disk broken", "disk broken once", "unreadable", "unreadable once")
-EVERY = 17  # calls, in the quick tier
+EVERY = 29  # calls, in the quick tier
 NAMESPACES = (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"])
 
 

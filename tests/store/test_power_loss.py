@@ -12,7 +12,7 @@ CALLS = 300  # at least, in the session that is cut
 
 
 def test_power_lost_at_any_call(folder: Path, shim: Path, request: pytest.FixtureRequest) -> None:
-    seeds, every = (20, 1) if request.config.getoption("long") else (1, 3)
+    seeds, every = (20, 1) if request.config.getoption("long") else (1, 4)
     report = run("power", folder, "store", seeds, every, shim=shim)
     assert not report.problems, shown(report.problems)
     assert report.calls > CALLS and report.points > seeds * CALLS / every
