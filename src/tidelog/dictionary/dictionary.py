@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.dictionary.arena import Chunk, Ids, Texts
+from tidelog.dictionary.arena import Chunk, Ids, Texts, indices
 from tidelog.dictionary.hashing import Hashes, Hashing
 from tidelog.errors import LimitError
 from tidelog.model.terms import Term
@@ -138,7 +138,7 @@ class Dictionary:
             ids = self._find_many(terms, hashes)
             missing = np.flatnonzero(ids < 0)
             if len(missing):
-                new = terms if len(missing) == len(terms) else terms.take(pa.array(missing))
+                new = terms if len(missing) == len(terms) else terms.take(indices(missing))
                 ids[missing] = self._insert_many(new, hashes[missing])
             return ids
 
@@ -180,8 +180,8 @@ class Dictionary:
             return same
         whole = len(rows) == len(terms)
         for at, array, positions in self._texts.spread(ids):
-            known = array.take(pa.array(positions))
-            asked = terms if whole and len(at) == len(rows) else terms.take(pa.array(rows[at]))
+            known = array.take(indices(positions))
+            asked = terms if whole and len(at) == len(rows) else terms.take(indices(rows[at]))
             same[at] = pc.equal(known, asked.cast(known.type)).to_numpy(zero_copy_only=False)
         return same
 

@@ -11,11 +11,13 @@ import pyarrow.parquet as parquet
 
 from tidelog.dictionary import Dictionary
 from tidelog.errors import CorruptionError
+from tidelog.model.terms import Term
 from tidelog.store import files
 from tidelog.store.files import ADVICE, Sink
 from tidelog.store.records import Segment
 
 FOLDER = "dictionary"
+_FEW = 1000  # so few terms are added one by one
 _SCHEMA = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.binary(), False)])
 
 
@@ -52,10 +54,13 @@ def add(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
         return
     if len(dictionary) != start:
         raise CorruptionError(f"the terms of the catalog start at {start}, not {len(dictionary)}{ADVICE}")
-    if texts:
+    if len(texts) > _FEW:
         dictionary.encode_many(pa.array([t.encode() for t in texts], pa.binary()))
+    else:
+        for text in texts:
+            dictionary.encode(Term(text))
 
 
 def texts(dictionary: Dictionary, start: int, stop: int) -> tuple[str, ...]:
     """The terms from one id up to another."""
-    return tuple(t for _, array in dictionary.arrays(start, stop) for t in array.cast(pa.string()).to_pylist())
+    return tuple(map(dictionary.decode, range(start, stop)))
