@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tidelog.dictionary import Dictionary
+from tidelog.errors import UsageError
 from tidelog.model.terms import Value, to_value
 from tidelog.rules.printer import format_fact
 
@@ -38,13 +39,19 @@ class Answers:
     """
 
     def __init__(
-        self, names: Sequence[str], columns: Callable[[], Sequence[Ints]], length: int, dictionary: Dictionary
+        self,
+        names: Sequence[str],
+        columns: Callable[[], Sequence[Ints]],
+        length: int,
+        dictionary: Dictionary,
+        marks: Callable[[], list[bool]] | None = None,
     ) -> None:
-        """`columns` is asked when rows are first looked at, and not for their number."""
+        """`columns` is asked when rows are first looked at, `marks` when somebody wants to know what is asserted."""
         self.names = tuple(names)
         self._make_columns = columns
         self._length = length
         self._dictionary = dictionary
+        self._marks = marks
 
     @cached_property
     def _columns(self) -> Sequence[Ints]:
@@ -59,6 +66,21 @@ class Answers:
         for start in range(0, self._length, _BLOCK) if self._columns else ():
             block = [self._dictionary.decode_many(c[start : start + _BLOCK]) for c in self._columns]
             yield from zip(*(map(to_value, column) for column in block), strict=True)
+
+    @cached_property
+    def asserted(self) -> list[bool]:
+        """For each row whether explicit facts alone give it; the others rest on something derived.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) . q(b) .", add_rules="q(?x) :- p(?x) .")
+        >>> rows = kb.query("q(?x)")
+        >>> sorted(zip(rows, rows.asserted))
+        [(('a',), False), (('b',), True)]
+        """
+        if self._marks is None:
+            raise UsageError("these answers do not know which of them are asserted")
+        return self._marks()
 
     def to_rows(self) -> list[tuple[Value, ...]]:
         """All rows as a list."""
@@ -101,9 +123,10 @@ class FactAnswers:
     q(1, 2) .
     """
 
-    def __init__(self, facts: FactSet | Callable[[], FactSet]) -> None:
-        """Facts, or what gives them when they are first looked at."""
+    def __init__(self, facts: FactSet | Callable[[], FactSet], explicit: FactSet | None = None) -> None:
+        """Facts, or what gives them when they are first looked at; `explicit` facts tell which are asserted."""
         self._given = facts
+        self._explicit = explicit
 
     @cached_property
     def _facts(self) -> FactSet:
@@ -118,7 +141,20 @@ class FactAnswers:
 
     def of(self, predicate: str) -> FactAnswers:
         """Only the facts of one predicate."""
-        return FactAnswers(self._facts.only(predicate))
+        return FactAnswers(self._facts.only(predicate), self._explicit)
+
+    @cached_property
+    def asserted(self) -> list[bool]:
+        """For each fact whether it is explicit (of facts that a change removed: was); the others are derived.
+
+        >>> import tidelog
+        >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+        >>> sorted(zip(change.added, change.added.asserted))
+        [(('p', 'a'), True), (('q', 'a'), False)]
+        """
+        if self._explicit is None:
+            raise UsageError("these facts do not know which of them are asserted")
+        return marks(self._facts, self._explicit)
 
     def to_rows(self) -> list[tuple[Value, ...]]:
         """All rows as a list."""
@@ -153,6 +189,12 @@ class FactAnswers:
     def __repr__(self) -> str:
         more = f"\n… {len(self)} facts in all" if len(self) > _SHOWN else ""
         return "\n".join(islice(self.texts(), _SHOWN)) + more
+
+
+def marks(facts: FactSet, explicit: FactSet) -> list[bool]:
+    """For each fact, in order, whether it is among the explicit ones."""
+    asserted = set(facts & explicit)
+    return [fact in asserted for fact in facts]
 
 
 def _plain_column(column: Sequence[Value | None]) -> list[object]:

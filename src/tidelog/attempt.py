@@ -63,7 +63,7 @@ def attempt(
     engine.settle(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
-    gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
+    gained, lost = FactAnswers(seen.added, E), FactAnswers(seen.removed, before.E)
     change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
     return Attempt(after, change, Delta(new, gone, outcome.added, outcome.removed))
 

@@ -47,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "inputs": (*MIDDLE, "languages"),
     "attempt": (*MIDDLE, "equality", "store", "state", "change", "choose", "constraints", "inputs", "engines.local"),
     "past": (*MIDDLE, "equality", "store", "state", "change", "engines.local"),
+    "queries": (*MIDDLE, "equality", "state", "engines.local"),
     "knowledge_base": (
         *MIDDLE,
         "equality",
@@ -59,6 +60,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "export",
         "inconsistencies",
         "inputs",
+        "queries",
         "status",
         "engines.local",
     ),

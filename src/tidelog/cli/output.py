@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Event, Thread
 
-from tidelog.model.terms import double_text
+from tidelog.model.terms import plain_text
 
 _BLOCK = 10_000  # rows that decide how wide the columns are
 _TICK = 0.3  # seconds
@@ -54,13 +54,6 @@ def count_cell(value: object) -> str:
 def value_cell(value: object) -> str:
     """A value of an answer."""
     return plain_text(value) if isinstance(value, bool | float) else visible(str(value))
-
-
-def plain_text(value: object) -> str:
-    """A value as XML Schema writes it: `true`, `INF`."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return double_text(value) if isinstance(value, float) else str(value)
 
 
 def visible(text: str) -> str:

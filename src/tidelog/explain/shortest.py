@@ -1,0 +1,85 @@
+"""A proof of least height, made from the facts of each height.
+
+Of the instances that lead to a fact from lower facts one is taken whose premises are lowest in sum, then one with fewest
+premises, then the first rule. So the height of the whole, and of every part, is the least there is; the number of steps
+need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tidelog.algebra.fact_set import FactSet
+from tidelog.explain.groups import Group
+from tidelog.explain.heights import MOST, Heights, heights_of, least_heights
+from tidelog.explain.proof import Node
+from tidelog.explain.subject import Binding, Subject, Way, ground_atom, premises
+from tidelog.model.facts import Fact
+
+F = TypeVar("F", bound=FactSet)
+
+_CANDIDATES = 8  # instances of one rule to choose from
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a fact is derived: by an instance of a rule, or by all matches of a group."""
+
+    way: Way
+    binding: Binding
+    premises: tuple[Fact, ...]
+    group: Group | None = None
+
+    def node(self, fact: Fact, nodes: dict[Fact, Node]) -> Node:
+        below = tuple(nodes[p] for p in self.premises)
+        kind = "rule" if self.group is None else "aggregate"
+        return Node(fact, kind, self.way.numbered, self.binding, below, self.group)  # type: ignore[arg-type]
+
+
+def shortest(subject: Subject[F], fact: Fact, most: int = MOST) -> Node:
+    """The proof of a fact that holds."""
+    heights = least_heights(subject, fact, most)
+    known = {fact: len(heights.rounds) - 1}
+    steps: dict[Fact, Step] = {}
+    for height in range(len(heights.rounds) - 1, 0, -1):
+        lower = heights.below(height)
+        for each in [f for f, h in known.items() if h == height]:
+            steps[each], found = _step(subject, each, heights, lower)
+            known |= found
+    nodes: dict[Fact, Node] = {}
+    for each in sorted(known, key=known.__getitem__):
+        nodes[each] = steps[each].node(each, nodes) if each in steps else leaf(subject, each)
+    return nodes[fact]
+
+
+def _step(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> tuple[Step, dict[Fact, int]]:
+    """The best step to a fact, and how high its premises are."""
+    steps = list(_steps(subject, fact, heights, lower))
+    known = heights_of(heights, subject, {p for s in steps for p in s.premises})
+    usable = [s for s in steps if all(p in known for p in s.premises)]
+    best = min(usable, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
+    return best, {p: known[p] for p in best.premises}
+
+
+def _steps(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[Step]:
+    """Some of the steps that lead to a fact from lower ones."""
+    guard = subject.one(fact)
+    for way in subject.index.ways(fact):
+        if way.rule.aggregate is None and all(lower.may_match(a) for a in way.rule.atoms):
+            for binding in subject.instances(way, guard, lower, _CANDIDATES):
+                yield Step(way, binding, premises(way.rule, binding))
+    highest = {p for g in heights.groups.get(fact, ()) for p in g.premises}
+    there = set(subject.engine.collect(highest) & lower) if highest else set()
+    for group in heights.groups.get(fact, ()):
+        if there.issuperset(group.premises):
+            yield Step(group.way, {}, group.premises, group)
+
+
+def leaf(subject: Subject[F], fact: Fact) -> Node:
+    """A fact that needs no proof."""
+    if subject.one(fact) & subject.E:
+        return Node(fact, "explicit")
+    ways = (w for w in subject.index.ways(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
+    return Node(fact, "axiom", next(ways).numbered)

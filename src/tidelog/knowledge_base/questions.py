@@ -1,0 +1,132 @@
+"""Asking: queries, facts, and what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from pathlib import Path
+
+from tidelog.answers import Answers, FactAnswers, marks
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.export import Exported, export
+from tidelog.inconsistencies import Inconsistency, inconsistencies
+from tidelog.knowledge_base.held import Held
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.queries import Kind, Limits, ask
+from tidelog.status import Status, status
+
+
+class Questions(Held):
+    """What can be asked. Nothing here changes anything."""
+
+    def query(
+        self,
+        text: str,
+        kind: Kind = "all",
+        *,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+        max_memory: int | None = None,
+    ) -> Answers:
+        """All distinct values of the query's variables, in order of their first appearance.
+
+        `kind` "explicit" asks for answers that explicit facts alone give, "derived" for the others. A query that takes
+        more than `timeout` seconds, has more than `max_rows` answers or needs more than `max_memory` bytes is stopped.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="age(ann, 42) . age(bob, 7) .")
+        >>> list(kb.query("age(?x, ?n), ?n < 18"))
+        [('bob', 7)]
+        """
+        return ask(self._engine, self._state, text, kind, Limits(timeout, max_rows, max_memory))
+
+    def facts(self, predicate: str, kind: Kind = "all") -> Answers:
+        """The facts of one predicate: all, only the explicit ones, or only those that are derived and not explicit.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) . q(a) . q(b) .", add_rules="q(?x) :- p(?x) . q(c) :- p(?x) .")
+        >>> sorted(kb.facts("q")), sorted(kb.facts("q", kind="derived"))
+        ([('a',), ('b',), ('c',)], [('c',)])
+        """
+        name = self._expand(predicate)
+        return self._answers(self._of_kind(kind, name), name)
+
+    def _answers(self, facts: LocalFacts, name: str) -> Answers:
+        arity = facts.arities().get(name) or self._state.arities.get(name, 0)
+        names, length, E = _column_names(name, arity), facts.predicates().get(name, 0), self._state.E
+        asserted = partial(marks, facts.only(name), E)
+        return Answers(names, lambda: facts.columns(name), length, self._engine.dictionary, asserted)
+
+    def all_facts(self, kind: Kind = "all") -> FactAnswers:
+        """The facts of every predicate, as rows `(predicate, argument, …)`.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+        >>> sorted(kb.all_facts("derived"))
+        [('q', 'a')]
+        """
+        return FactAnswers(self._of_kind(kind), self._state.E)
+
+    def inconsistencies(self, limit: int | None = None) -> list[Inconsistency]:
+        """The matches of constraints that are reported, not refused: `#[report]`, as in OWL 2 RL; `limit` of each.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="parent(ann, ann) .", add_rules='#[name("own parent")] #[report] :- parent(?x, ?x) .')
+        >>> [(i.name, i.facts) for i in kb.inconsistencies()]
+        [('own parent', [('parent', 'ann', 'ann')])]
+        """
+        rules = self._equality.rules(self._engine, self.rules, self._state.I)
+        return inconsistencies(self._engine, rules, self._state.I, limit)
+
+    def export(
+        self,
+        out: str | Path,
+        format: str | None = None,
+        kind: Kind = "all",
+        *,
+        relations: Iterable[str] | None = None,
+        overwrite: bool = False,
+    ) -> list[Exported]:
+        """Write facts to files: "nt", "nq", "ttl", "trig", "rdf", "jsonld" the triples, "csv", "tsv", "parquet" all.
+
+        The format may be told by the name of `out`. Several relations become a folder with one file each.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) . q(b, 1) .")
+        >>> [(w.predicate, w.facts) for w in kb.export(tempfile.mkdtemp() + "/out", format="csv")]
+        [('p', 1), ('q', 1)]
+        """
+        facts = self._of_kind(kind)
+        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._known, relations))
+        return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
+
+    def status(self) -> Status:
+        """Version, digest, and how many facts there are of which relation.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .")
+        >>> kb.status().version, kb.status().explicit
+        (1, 1)
+        """
+        return status(self._state, self._of_kind("all"), self._store)
+
+    def digest(self) -> str:
+        """32 hexadecimal digits; equal for knowledge bases with equal facts (explicit and all) and rules.
+
+        >>> import tidelog
+        >>> one, other = tidelog.open(), tidelog.open()
+        >>> _ = one.apply(add="p(a) . p(b) ."), other.apply(add="p(b) ."), other.apply(add="p(a) .")
+        >>> one.digest() == other.digest()
+        True
+        """
+        return self._state.digest()
+
+
+def _column_names(predicate: str, arity: int) -> list[str]:
+    return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]

@@ -1,0 +1,152 @@
+"""Datalog queries: the body of a rule, asked of one version, within limits.
+
+A row is *asserted* if explicit facts alone answer the query with it: they match all its atoms (what is negated must be
+absent from everything that holds). Any other row rests on something that was derived.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from tidelog.algebra.extended import Extended, over, reading
+from tidelog.answers import Answers
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.equality.modes import MODES, OFF, mode_of
+from tidelog.equality.names import answers as named_answers
+from tidelog.errors import LimitError, Location, RuleError, UsageError
+from tidelog.kernel.bindings import Bindings
+from tidelog.rules.parser import parse_query
+from tidelog.rules.safety import check_rules
+from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable, literal_variables
+from tidelog.state import State
+
+Kind = OneOf["all", "explicit", "derived"]
+
+_NAMED = re.compile(r"\?\w+|`[^`]+`")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take: seconds, rows of its answer, bytes beyond what is in use when it starts."""
+
+    timeout: float | None = None
+    max_rows: int | None = None
+    max_memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise UsageError(f"{name} is {value}; expected 0 or more, or None for no limit")
+
+    def engine(self, engine: LocalEngine) -> LocalEngine:
+        """The engine for a query that starts now."""
+        if self.timeout is None and self.max_memory is None:
+            return engine
+        return engine.within(self.timeout, self.max_memory)
+
+    def check_rows(self, count: int) -> None:
+        if self.max_rows is not None and count > self.max_rows:
+            raise LimitError(
+                f"there are more than max_rows={self.max_rows} answers; the query was stopped. "
+                "Raise the limit, or make the query more selective."
+            )
+
+    @property
+    def enough(self) -> int | None:
+        """With so many rows it is clear that there are too many."""
+        return None if self.max_rows is None else self.max_rows + 1
+
+
+def check_kind(kind: object) -> None:
+    if kind not in ("all", "explicit", "derived"):
+        raise UsageError(f'kind is {kind!r}; expected "all", "explicit" or "derived"')
+
+
+def ask(engine: LocalEngine, state: State, text: str, kind: Kind, limits: Limits) -> Answers:
+    """The answers to a query, in the order in which they were found."""
+    body, named = parse_query(text, state.prefixes)
+    _check(body, text, state)
+    return find(engine, state, body, _asked(body, named), kind, limits)
+
+
+def find(
+    engine: LocalEngine,
+    state: State,
+    body: Sequence[Literal],
+    variables: Sequence[Variable],
+    kind: Kind = "all",
+    limits: Limits | None = None,
+) -> Answers:
+    """The distinct values of variables over all matches of a body that has been checked."""
+    check_kind(kind)
+    limits = limits or Limits()
+    rule = Rule((Atom("", tuple(variables)),), tuple(body), cartesian=True)
+    rows = _explicit if kind == "explicit" else _all
+    found = rows(limits.engine(engine), state, rule, limits.enough if kind != "derived" else None)
+    if kind == "derived":
+        found = found.take(~found.among(_explicit(engine, state, rule)))
+    limits.check_rows(found.length)
+    return Answers(
+        [v.name for v in variables],
+        lambda: [found.columns[v] for v in variables] if found.length else [],
+        found.length,
+        engine.dictionary,
+        lambda: found.among(_explicit(engine, state, rule)).tolist(),
+    )
+
+
+def _all(engine: LocalEngine, state: State, rule: Rule, limit: int | None) -> Bindings:
+    if mode_of(state.options) is MODES[OFF]:
+        return _bindings(engine, over(rule, state.I), limit)
+    facts = named_answers(engine, rule, state.I)
+    return Bindings(dict(zip(_variables(rule), facts.columns(""), strict=bool(facts))), len(facts))
+
+
+def _explicit(engine: LocalEngine, state: State, rule: Rule, limit: int | None = None) -> Bindings:
+    """The answers that explicit facts alone give."""
+    negated = _held(engine, state) if rule.negations else state.E
+    return _bindings(engine, reading(rule, [state.E] * len(rule.atoms), negated), limit)
+
+
+def _held(engine: LocalEngine, state: State) -> LocalFacts:
+    return mode_of(state.options).facts(engine, state.I, state.I)
+
+
+def _bindings(engine: LocalEngine, rule: Extended[LocalFacts], limit: int | None) -> Bindings:
+    return engine.bindings(rule, _variables(rule.rule), limit)
+
+
+def _variables(rule: Rule) -> list[Variable]:
+    return list(rule.heads[0].variables())
+
+
+def _asked(body: Sequence[Literal], named: Sequence[Variable]) -> list[Variable]:
+    """The variables that have values: one that occurs in a single negated atom only means that there is none."""
+    uses = Counter(v for literal in body for v in literal_variables(literal))
+    absent = {v for b in body if isinstance(b, Negation) for v in b.atom.variables() if uses[v] == 1}
+    return [v for v in named if v not in absent]
+
+
+def _check(body: Sequence[Literal], text: str, state: State) -> None:
+    """Refuse what cannot be answered, and show where it stands."""
+    try:
+        check_rules([Rule((), tuple(body), cartesian=True)], {**state.I.arities(), **state.arities})
+    except RuleError as error:
+        problem = error.message.partition("\n")[0]
+        raise RuleError(problem, _place(text, problem)) from None
+
+
+def _place(text: str, problem: str) -> Location:
+    """Where the thing stands that a problem names first."""
+    named = _NAMED.search(problem)
+    word = re.escape(named[0].strip("`")) if named else ""
+    found = re.search(rf"{word}\b" if word else "", text)
+    at = found.start() if found else 0
+    line = text.count("\n", 0, at)
+    return Location("<query>", line + 1, at - text.rfind("\n", 0, at), text.splitlines()[line])

@@ -1,0 +1,245 @@
+"""The SPARQL algebra: what a query means, as section 18 of the specification names it. The parser makes it.
+
+Terms are canonical N-Triples texts, variables those of rules. Blank nodes of patterns are variables whose names start
+with `_:`, variables that a translation needs start with `.`; neither can be written by a user, nor is ever projected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Variable
+
+Node = Variable | Term
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A path of one triple."""
+
+    predicate: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    first: Path
+    second: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    first: Path
+    second: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`?` (at most once), `*` (any number) or `+` (at least once); pairs are distinct."""
+
+    path: Path
+    zero: bool
+    many: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Negated:
+    """A negated property set: any predicate but the forward ones, or backwards any but the inverse ones."""
+
+    forward: frozenset[Term] | None
+    backward: frozenset[Term] | None
+
+
+Path = Link | Inverse | Sequence | Alternative | Repeat | Negated
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator (`&&`, `<`, …), a built-in by its name in capitals, or a cast by its datatype's IRI."""
+
+    function: str
+    args: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    pattern: Pattern
+
+
+Expression = Variable | Term | Call | Exists
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """COUNT, SUM, …; no expression is `COUNT(*)`."""
+
+    function: str
+    expression: Expression | None
+    distinct: bool = False
+    separator: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    subject: Node
+    predicate: Node
+    object: Node
+
+    def variables(self) -> Iterator[Variable]:
+        return (n for n in (self.subject, self.predicate, self.object) if isinstance(n, Variable))
+
+
+@dataclass(frozen=True, slots=True)
+class BasicPattern:
+    triples: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    subject: Node
+    path: Path
+    object: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    left: Pattern
+    right: Pattern
+    condition: Expression | None
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    pattern: Pattern
+    condition: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    pattern: Pattern
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The pattern in a named graph."""
+
+    name: Node
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One solution for each group: its keys, and the results of aggregates."""
+
+    pattern: Pattern
+    keys: tuple[tuple[Variable, Expression], ...]
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
+    implicit: bool  # there is no GROUP BY: everything is one group, even nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    pattern: Pattern
+    conditions: tuple[tuple[Expression, bool], ...]  # expression, whether it descends
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    pattern: Pattern
+    offset: int
+    limit: int | None
+
+
+Pattern = (
+    BasicPattern
+    | PathPattern
+    | Join
+    | LeftJoin
+    | Union
+    | Minus
+    | Filter
+    | Extend
+    | Values
+    | Graph
+    | Group
+    | Order
+    | Project
+    | Distinct
+    | Slice
+)
+
+UNIT = BasicPattern(())
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    pattern: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Construct:
+    pattern: Pattern
+    template: tuple[Triple, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    pattern: Pattern
+    resources: tuple[Node, ...]
+
+
+Query = Select | Ask | Construct | Describe
+
+
+def is_named(variable: Variable) -> bool:
+    """Whether a user wrote it."""
+    return variable.name[0] not in "_." or (variable.name[0] == "_" and variable.name[:2] != "_:")

@@ -1,0 +1,1 @@
+"""SPARQL: the W3C suites, random queries against pyoxigraph, updates and result formats."""
