@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase, open
     from tidelog.model.terms import IRI, BlankNode, Literal, Name, String
     from tidelog.ontologies import ontology
+    from tidelog.repair.proposals import Repair, Repairs
     from tidelog.settings import Settings
     from tidelog.status import Counts, Status
     from tidelog.store.records import Version
@@ -59,6 +60,7 @@ _HOMES = {
     "knowledge_base": ("KnowledgeBase", "open"),
     "model.terms": ("BlankNode", "IRI", "Literal", "Name", "String"),
     "ontologies": ("ontology",),
+    "repair.proposals": ("Repair", "Repairs"),
     "settings": ("Settings",),
     "status": ("Counts", "Status"),
     "store.records": ("Version",),
@@ -85,6 +87,8 @@ __all__ = [
     "LockedError",
     "Name",
     "ParseError",
+    "Repair",
+    "Repairs",
     "RuleError",
     "Settings",
     "Status",

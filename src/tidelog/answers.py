@@ -123,7 +123,9 @@ class FactAnswers:
     q(1, 2) .
     """
 
-    def __init__(self, facts: FactSet | Callable[[], FactSet], explicit: FactSet | None = None) -> None:
+    def __init__(
+        self, facts: FactSet | Callable[[], FactSet], explicit: FactSet | Callable[[], FactSet] | None = None
+    ) -> None:
         """Facts, or what gives them when they are first looked at; `explicit` facts tell which are asserted."""
         self._given = facts
         self._explicit = explicit
@@ -154,7 +156,7 @@ class FactAnswers:
         """
         if self._explicit is None:
             raise UsageError("these facts do not know which of them are asserted")
-        return marks(self._facts, self._explicit)
+        return marks(self._facts, self._explicit() if callable(self._explicit) else self._explicit)
 
     def to_rows(self) -> list[tuple[Value, ...]]:
         """All rows as a list."""

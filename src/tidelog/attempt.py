@@ -7,25 +7,29 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, TypeVar
 
-from tidelog.algebra.engine import Work
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.layers import Program
+from tidelog.algorithms.outcome import Outcome
 from tidelog.answers import FactAnswers
 from tidelog.change import Change
-from tidelog.choose import choose
+from tidelog.choose import Choice, choose
 from tidelog.constraints import check_constraints
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.equality.modes import Mode, mode_of
+from tidelog.equality.modes import mode_of
 from tidelog.errors import InputError, UsageError
 from tidelog.inputs import Input
 from tidelog.rules.safety import check_arity, check_rules
 from tidelog.rules.syntax import Rule
 from tidelog.state import State
 from tidelog.store.delta import Delta
+
+F = TypeVar("F", bound=FactSet)
 
 
 class Attempt(NamedTuple):
@@ -34,6 +38,17 @@ class Attempt(NamedTuple):
     after: State
     change: Change
     delta: Delta
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained(Generic[F]):
+    """Explicit facts after a change, those that are new and gone, and what that leads to."""
+
+    E: F
+    new: F
+    gone: F
+    outcome: Outcome[F]
+    choice: Choice
 
 
 def attempt(
@@ -49,23 +64,47 @@ def attempt(
 ) -> Attempt:
     """Add and remove facts and rules."""
     start, mode, work = time.perf_counter(), mode_of(before.options), Work()
-    ruled = _with_rules(before, plus.rules, without, allow_cartesian)
+    ruled = with_rules(before, plus, without, allow_cartesian)
     arities = {**before.E.arities(), **ruled.arities}
     added, removed = _facts(engine, plus, arities), _facts(engine, minus, arities)
-    E = (before.E - removed) | added
-    gone, new = (removed - added) & before.E, added - before.E
-    program = before.program if ruled is before else Program(before.program.after, ruled.program.after)
-    choice = choose(algorithm, program, len(before.E), len(gone), before.kept)
-    outcome = mode.change(choice.algorithm, engine, program, E, before.I, gone, new, work, before.kept)
-    prefixes = {**before.prefixes, **plus.prefixes}
-    after = replace(ruled, E=E, I=outcome.I, version=before.version + 1, prefixes=prefixes, kept=outcome.kept)
-    check_constraints(engine, _constraints(engine, mode, before, after), outcome, strict=strict)
+    done = maintained(
+        engine, before, ruled, before.E, before.I, added, removed, algorithm, work, strict=strict, kept=before.kept
+    )
+    outcome, choice = done.outcome, done.choice
+    after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, kept=outcome.kept)
     engine.settle(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
-    gained, lost = FactAnswers(seen.added, E), FactAnswers(seen.removed, before.E)
+    gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
     change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
-    return Attempt(after, change, Delta(new, gone, outcome.added, outcome.removed))
+    return Attempt(after, change, Delta(done.new, done.gone, outcome.added, outcome.removed))
+
+
+def maintained(
+    engine: Engine[F],
+    before: State,
+    ruled: State,
+    E: F,
+    I: F,
+    added: F,
+    removed: F,
+    algorithm: str,
+    work: Work,
+    *,
+    strict: bool = False,
+    kept: object = None,
+) -> Maintained[F]:
+    """The facts of a change carried out on any engine, which has the facts E and I; `ruled` has the new rules."""
+    mode = mode_of(before.options)
+    gone, new = (removed - added) & E, added - E
+    program = before.program if ruled.program is before.program else Program(before.program.after, ruled.program.after)
+    choice = choose(algorithm, program, len(E), len(gone), kept)
+    E_after = (E - removed) | added
+    outcome = mode.change(choice.algorithm, engine, program, E_after, I, gone, new, work, kept)
+    old, constraints = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, ruled))
+    checked = Program(mode.rules(engine, old, I), mode.rules(engine, constraints, outcome.I))
+    check_constraints(engine, checked, outcome, strict=strict)
+    return Maintained(E_after, new, gone, outcome, choice)
 
 
 def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
@@ -74,16 +113,16 @@ def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
     return mode.change("rematerialise", engine, state.program, state.E, nothing, nothing, state.E, Work(), None).I
 
 
-def _with_rules(state: State, add: Sequence[Rule], remove: Sequence[Rule], allow_cartesian: bool) -> State:
-    """The state with its rules changed and checked; its facts are as they were."""
+def with_rules(state: State, plus: Input, remove: Sequence[Rule], allow_cartesian: bool) -> State:
+    """The state with its rules changed and checked, and with new prefixes; its facts are as they were."""
     old = state.program.after
-    rules = _change_rules(old, add, remove)
-    if rules == old:
-        return state
-    arities = check_rules(rules, state.E.arities(), allow_cartesian=allow_cartesian)
-    program = Program(rules, rules)
-    program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
-    return replace(state, program=program, arities=arities)
+    rules = _change_rules(old, plus.rules, remove)
+    if rules != old:
+        arities = check_rules(rules, state.E.arities(), allow_cartesian=allow_cartesian)
+        program = Program(rules, rules)
+        program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
+        state = replace(state, program=program, arities=arities)
+    return replace(state, prefixes={**state.prefixes, **plus.prefixes}) if plus.prefixes else state
 
 
 def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -114,9 +153,3 @@ def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batc
                 f"{batch.predicate} has {arity} arguments elsewhere, but this data gives it {len(batch.codes)} columns"
             )
         yield batch
-
-
-def _constraints(engine: LocalEngine, mode: Mode, before: State, after: State) -> Program:
-    """The constraints before and after a change, as they are checked on what is stored."""
-    old, new = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, after))
-    return Program(mode.rules(engine, old, before.I), mode.rules(engine, new, after.I))

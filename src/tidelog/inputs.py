@@ -30,6 +30,16 @@ Prefixes = Mapping[str, str]
 NONE: Prefixes = MappingProxyType({})
 
 
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """A data file: read here block by block, or, split, by many tasks on Spark."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[Batch]:
+        return iter(formats.read(self.path))
+
+
 @dataclass
 class Input:
     """Facts (some parsed, some still to be read) and rules."""
@@ -50,7 +60,7 @@ class Input:
         if path.suffix in PROGRAM_SUFFIXES:
             self.add_program(read_program(path), path.parent)
         else:
-            self.batches.append(formats.read(path))
+            self.batches.append(FileSource(path))
 
 
 def read_text(path: Path) -> str:

@@ -41,7 +41,9 @@ def difference(store: Store, engine: LocalEngine, state: State, older: int, newe
     old, new = _rules_at(store, older), _rules_at(store, newer)
     added = tuple(rule for key, rule in new.items() if key not in old)
     removed = tuple(rule for key, rule in old.items() if key not in new)
-    return Difference(older, newer, FactAnswers(seen.added), FactAnswers(seen.removed), added, removed)
+    gained = FactAnswers(seen.added, lambda: _facts_at(store, state, newer)[0])
+    lost = FactAnswers(seen.removed, lambda: _facts_at(store, state, older)[0])
+    return Difference(older, newer, gained, lost, added, removed)
 
 
 def _rules_at(store: Store, version: int) -> dict[str, Rule]:

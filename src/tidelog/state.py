@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from tidelog.algorithms.layers import Program
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.errors import UsageError
 from tidelog.rules.parser import parse_rules
 from tidelog.rules.printer import format_rule
 from tidelog.rules.safety import check_rules
@@ -35,6 +36,24 @@ class State:
     options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
     settled: Settled = field(default_factory=Settled)  # rules, prefixes and options of a version on disk,
     sums: Sums | None = None  # and what its digest is made of
+
+    def expand(self, predicate: str) -> str:
+        """The full name of a relation that may be written with a prefix or in brackets."""
+        prefix, colon, local = predicate.partition(":")
+        known = self.prefixes.get(prefix)
+        return known + local if colon and known is not None else predicate.removeprefix("<").removesuffix(">")
+
+    def known(self, predicate: str) -> str:
+        """The full name of a relation that has facts or rules."""
+        name = self.expand(predicate)
+        known = {**self.I.arities(), **self.arities}
+        if name not in known:
+            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(known)) or 'none'}")
+        return name
+
+    def arity(self, name: str) -> int:
+        """The number of arguments of a relation, as far as facts or rules tell."""
+        return self.I.arities().get(name) or self.arities.get(name, 0)
 
     def digest(self) -> str:
         return digest(*self._sums(), map(_identity, self.program.after))

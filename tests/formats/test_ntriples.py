@@ -31,7 +31,7 @@ def by_line(line: bytes) -> Statements | None:
 
 def in_bulk(line: bytes) -> Statements | None:
     parsed = parse_chunk(line + b"\n", QUADS)
-    return None if parsed.error else [row for batch in parsed.batches for row in batch.rows()]
+    return None if parsed.errors else [row for batch in parsed.batches for row in batch.rows()]
 
 
 def by_pyoxigraph(line: bytes, lenient: bool) -> Statements | None:
@@ -90,8 +90,7 @@ def test_many_lines_at_once() -> None:
 
 def test_the_first_bad_line_is_reported() -> None:
     chunk = b"\n".join([PLAIN[0]] * 50 + [b"bad"] + [PLAIN[1]] * 5 + [b"worse"])
-    error = parse_chunk(chunk, QUADS).error
-    assert error is not None
+    (error,) = parse_chunk(chunk, QUADS).errors
     assert error[0] == 50
 
 
@@ -121,7 +120,7 @@ def test_terms_that_become_equal_are_one() -> None:
 
 def test_refused_terms_leave_no_trace() -> None:
     parsed = parse_chunk(b'<s> <p> <o> .\n<s> <p> "\\q" .\n', Dialect("triple"))
-    assert parsed.error
+    assert parsed.errors
     assert all(b"\\q" not in batch.terms.to_pylist() for batch in parsed.batches)
 
 

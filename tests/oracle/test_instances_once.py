@@ -70,7 +70,7 @@ def test_backward_forward(part: int) -> None:
         assert set(gone) == least_model(rules, facts) - least_model(rules, facts - removed)
         assert seen_twice(case.engine) == []  # type: ignore[arg-type]
         considered += len(case.engine.seen)  # type: ignore[attr-defined]
-    assert considered > 200
+    assert considered > 150
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -47,6 +47,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "inputs": (*MIDDLE, "languages"),
     "attempt": (*MIDDLE, "equality", "store", "state", "change", "choose", "constraints", "inputs", "engines.local"),
     "past": (*MIDDLE, "equality", "store", "state", "change", "engines.local"),
+    "repair": (*MIDDLE, "change", "explain"),
     "queries": (*MIDDLE, "equality", "state", "engines.local"),
     "knowledge_base": (
         *MIDDLE,
@@ -61,6 +62,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "inconsistencies",
         "inputs",
         "queries",
+        "repair",
         "status",
         "engines.local",
     ),

@@ -34,6 +34,8 @@ NAMES = {
     "Literal",
     "Name",
     "ParseError",
+    "Repair",
+    "Repairs",
     "RuleError",
     "Settings",
     "String",

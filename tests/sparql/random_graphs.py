@@ -10,8 +10,8 @@ from random import Random
 from tidelog.model.terms import BOOLEAN, DECIMAL, DOUBLE, INTEGER, Term, iri, literal, string
 
 PREFIX = "http://example.org/"
-NODES = [iri(f"{PREFIX}n{i}") for i in range(5)]
-PREDICATES = [iri(f"{PREFIX}p{i}") for i in range(4)]
+NODES = [iri(f"{PREFIX}n{i}") for i in range(4)]
+PREDICATES = [iri(f"{PREFIX}p{i}") for i in range(3)]
 BLANKS = [Term(f"_:b{i}") for i in range(3)]
 NUMBERS = [
     *(literal(str(i), INTEGER) for i in (0, 1, 2, 3, -1, 10)),
@@ -28,9 +28,9 @@ Triple = tuple[Term, Term, Term]
 
 def random_graph(random: Random) -> list[Triple]:
     """Distinct triples; some graphs are mostly links, some mostly values."""
-    links = random.choice((0.2, 0.5, 0.8))
-    predicates = PREDICATES[: random.randint(1, len(PREDICATES))]
-    size = random.choice((0, 3, 8, 15, 25))
+    links = random.choice((0.3, 0.6, 0.9))
+    predicates = PREDICATES[: random.choice((1, 2, 3, 3, 3))]
+    size = random.choice((0, 5, 12, 12, 20, 20, 30, 30, 40, 40))
     return list(dict.fromkeys(_triple(random, predicates, links) for _ in range(size)))
 
 

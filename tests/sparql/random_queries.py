@@ -18,7 +18,8 @@ from random import Random
 
 from tests.sparql.random_graphs import NODES, NUMBERS, OBJECTS, PREDICATES, STRINGS
 
-NAMES = ("a", "b", "c", "d", "e")
+NAMES = ("a", "b", "c", "d", "e", "f")
+TERMS = [term for term in OBJECTS if term[0] != "_"]
 KINDS = {"isNumeric": "number", "isIRI": "iri"}
 
 
@@ -48,6 +49,7 @@ def random_query(random: Random) -> Query:
 class _Maker:
     def __init__(self, random: Random) -> None:
         self.random = random
+        self.used: list[str] = []
         self.computed: list[str] = []
 
     def query(self) -> Query:
@@ -132,7 +134,7 @@ class _Maker:
 
     def group(self, depth: int) -> str:
         parts = [self.triples()] if self._maybe(0.85) else []
-        for _ in range(self.random.choice((0, 1, 1, 2, 3))):
+        for _ in range(self.random.choice((0, 0, 1, 1, 2, 3))):
             parts.append(self.part(depth))
         return "{ " + " ".join(parts) + " }"
 
@@ -144,21 +146,30 @@ class _Maker:
         return self.random.choice(nested)(depth - 1)
 
     def triples(self) -> str:
-        return " ".join(
-            f"{self.subject()} {self.predicate()} {self.object()} ." for _ in range(self.random.choice((1, 1, 2, 3)))
-        )
+        return " ".join(self.triple() for _ in range(self.random.choice((1, 1, 1, 2, 2, 3))))
+
+    def triple(self) -> str:
+        subject, object_ = self.subject(), self.object()
+        while subject == object_ and self._maybe(0.9):
+            object_ = self.object()
+        return f"{subject} {self.predicate()} {object_} ."
 
     def subject(self) -> str:
-        return self.random.choice(NODES) if self._maybe(0.12) else self._node()
+        return self.random.choice(NODES) if self._maybe(0.06) else self._node()
 
     def object(self) -> str:
-        return self.random.choice([t for t in OBJECTS if t[0] != "_"]) if self._maybe(0.12) else self._node()
+        return self.random.choice(TERMS) if self._maybe(0.06) else self._node()
 
     def _node(self) -> str:
-        return f"_:x{self.random.randint(0, 10**9)}" if self._maybe(0.05) else f"?{self.random.choice(NAMES)}"
+        if self._maybe(0.05):
+            return f"_:x{self.random.randint(0, 10**9)}"
+        self.used.append(self.random.choice(NAMES))
+        return f"?{self.used[-1]}"
 
     def predicate(self) -> str:
-        return f"?{self.random.choice(NAMES)}" if self._maybe(0.15) else self.random.choice(PREDICATES)
+        if self._maybe(0.8):
+            return self.random.choice(PREDICATES)
+        return f"?{self.random.choice((*NAMES[:2], 'p', 'p', 'q', 'q'))}"
 
     def path(self) -> str:
         return f"{self.subject()} {self._path(2)} {self.object()} ."
@@ -191,10 +202,11 @@ class _Maker:
 
     def values(self) -> str:
         names = self._some(NAMES, 2)
-        terms = [t for t in OBJECTS if t[0] != "_"]
-        cells = lambda: (self.random.choice(terms) if self._maybe(0.8) else "UNDEF" for _ in names)  # noqa: E731
-        rows = " ".join(f"({' '.join(cells())})" for _ in range(self.random.randint(0, 3)))
+        rows = " ".join(f"({' '.join(self._cell() for _ in names)})" for _ in range(self.random.choice((0, 1, 2, 3, 4))))
         return f"VALUES ({' '.join(f'?{n}' for n in names)}) {{ {rows} }}"
+
+    def _cell(self) -> str:
+        return self.random.choice(("UNDEF", *NODES, *NODES, self.random.choice(TERMS)))
 
     def optional(self, depth: int) -> str:
         return f"OPTIONAL {self.group(depth)}"
@@ -219,10 +231,7 @@ class _Maker:
         return self.group(depth)
 
     def subselect(self, depth: int) -> str:
-        """Its own variables stay inside: what BIND computes there is not in scope outside."""
-        outside = list(self.computed)
         body = self.group(depth)
-        self.computed = [*outside, *self.computed[len(outside) :]]
         chosen = self._some(NAMES)
         if self._maybe(0.3):
             aggregate = f"(COUNT(*) AS ?{self._fresh()})"
@@ -241,7 +250,8 @@ class _Maker:
     # Expressions
 
     def variable(self) -> str:
-        return f"?{self.random.choice(NAMES)}"
+        """Mostly one that was used: else most filters would fail."""
+        return f"?{self.random.choice(self.used or NAMES) if self._maybe(0.9) else self.random.choice(NAMES)}"
 
     def expression(self, depth: int) -> str:
         return self.random.choice((self.number, self.text, self.boolean))(depth)
@@ -314,5 +324,4 @@ class _Maker:
         )
 
     def _list(self) -> str:
-        terms = [t for t in OBJECTS if t[0] != "_"]
-        return ", ".join(self.random.choice((self.variable(), self.random.choice(terms))) for _ in range(3))
+        return ", ".join(self.random.choice((self.variable(), self.random.choice(TERMS))) for _ in range(3))

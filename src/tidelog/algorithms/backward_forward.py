@@ -22,12 +22,13 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.proofs import proofs
 from tidelog.algorithms.layers import Support
 
 F = TypeVar("F", bound=FactSet)
 
-# Candidates looked at for one fact and rule: from, to. The first look is at explicit facts only.
-WINDOWS: Sequence[tuple[int, int | None]] = ((0, 1), (0, 1), (1, 4), (4, 32), (32, 512), (512, None))
+# Candidates looked at for one fact and rule: from, to.
+WINDOWS: Sequence[tuple[int, int | None]] = ((0, 1), (1, 4), (4, 32), (32, 512), (512, None))
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:
@@ -57,7 +58,7 @@ class Search(Generic[F]):
         self.guarded = tuple(with_body(r, h) for r in support.rules for h in r.heads)
         nothing = support.engine.collect(())
         self.nothing = nothing
-        self.C = self.P = self.Y = self.V = self.S = nothing
+        self.C = self.P = self.Y = self.S = nothing
 
     def check(self, N: F) -> None:
         """Decide whether the facts N are provable: afterwards each is in P or in S."""
@@ -69,26 +70,34 @@ class Search(Generic[F]):
             if new:
                 Q = Q | new
                 self._saturate(new)
-                if not sought - self.P:
+                sought = sought - self.P
+                if not sought:
                     return
-            waiting = [w - self.P if w else w for w in waiting]
-            level = next((i for i, w in enumerate(waiting) if w), None)
-            if level is None:
+            found = self._next(waiting)
+            if found is None:
                 break
-            active, waiting[level] = waiting[level], self.nothing
+            level, active = found
             bodies, unfinished = self._backward(active, level, sources)
-            if level + 1 < len(WINDOWS):
-                waiting[level + 1] = waiting[level + 1] | (active if level == 0 else unfinished)
+            if unfinished:
+                waiting[level + 1] = waiting[level + 1] | unfinished
             new = bodies - Q - self.P
             waiting[0] = waiting[0] | new
         self.S = self.S | (Q - self.P)
 
+    def _next(self, waiting: list[F]) -> tuple[int, F] | None:
+        """Those that wait for the narrowest window and are still not proved."""
+        for level, facts in enumerate(waiting):
+            if facts:
+                waiting[level] = self.nothing
+                if active := facts - self.P:
+                    return level, active
+        return None
+
     def _backward(self, active: F, level: int, sources: F) -> tuple[F, F]:
         """The facts from which rules could derive the active ones, and those that have more candidates."""
         before = self.work.derivations
-        read = self.support.E if level == 0 else sources
         found = self.support.engine.supports(
-            self.guarded, active, read, self.support.negated, *WINDOWS[level], self.work
+            self.guarded, active, sources, self.support.negated, *WINDOWS[level], self.work
         )
         self.work.count("Bwd", self.work.derivations - before)
         return found
@@ -97,12 +106,22 @@ class Search(Generic[F]):
         """Forward from newly checked facts: all that follows among the checked ones is proved."""
         self.C = self.C | new
         proved = self.support.axioms(new, self.work) | (new & self.Y)
+        proved = proved | self._at_sight(new - proved)
         before = self.work.derivations
-        while N := proved - self.V:
-            self.P = self.P | N
-            used, self.V = self.V, self.V | N
+        while N := proved - self.P:
+            V, self.P = self.P, self.P | N
             support = self.support
-            heads = support.engine.derive_pivoted(support.rules, used, N, self.V, support.negated, self.work)
+            heads = support.engine.derive_pivoted(support.rules, V, N, self.P, support.negated, self.work)
             proved = heads & self.C
-            self.Y = self.Y | (heads - self.C)
+            self.Y = self.Y | (heads - proved)
         self.work.count("Sat", self.work.derivations - before)
+
+    def _at_sight(self, new: F) -> F:
+        """Those that follow from explicit facts in one step; these facts are checked with it."""
+        before = self.work.derivations
+        proved, bodies = proofs(
+            self.support.engine, self.guarded, new, self.support.E, self.support.negated, self.work
+        )
+        self.C = self.C | bodies
+        self.work.count("Bwd", self.work.derivations - before)
+        return proved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -10,6 +10,7 @@ from typing import TypeVar
 from tidelog.algebra.fact_set import FactSet
 from tidelog.explain.subject import VALUE, Binding, Subject, Way, premises
 from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
 from tidelog.rules.expressions import aggregate
 
 F = TypeVar("F", bound=FactSet)
@@ -46,7 +47,7 @@ def _group(subject: Subject[F], way: Way, fact: Fact) -> Iterator[Group]:
         yield Group(way, fact, len(matches), tuple(matches[:SHOWN]))
 
 
-def group_value(way: Way, matches: list[Binding]) -> object:
+def group_value(way: Way, matches: Sequence[Binding]) -> Term | None:
     """What the aggregate of a rule gives for these matches."""
     over = way.rule.aggregate
     assert over is not None

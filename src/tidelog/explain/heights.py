@@ -98,7 +98,7 @@ class _Search(Generic[F]):
 
 
 def least_heights(subject: Subject[F], fact: Fact, most: int = MOST) -> Heights[F]:
-    """The facts that the lowest proofs of a fact are made of, by height; the fact itself, which must hold, is the last."""
+    """What the lowest proofs of a fact that holds are made of, by height; it is itself in the last round."""
     goal, nothing = subject.one(fact), subject.engine.collect(())
     if goal & subject.ground:
         return Heights([goal], {})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as OneOf
@@ -18,7 +18,6 @@ from tidelog.rules.syntax import (
     Expression,
     Literal,
     Negation,
-    Rule,
     Variable,
 )
 
@@ -31,9 +30,9 @@ NO_BINDING: Binding = {}
 class Node:
     """A fact and why it holds.
 
-        explicit   it was asserted                       axiom   a rule without a body says so
-        rule       an instance of a rule                 aggregate   all matches of a group
-        names      another fact, about other names of the same things (`equal`: pairs of such names)
+    explicit   it was asserted                       axiom   a rule without a body says so
+    rule       an instance of a rule                 aggregate   all matches of a group
+    names      another fact, about other names of the same things (`equal`: pairs of such names)
     """
 
     fact: Fact
@@ -48,7 +47,7 @@ class Node:
     def height(self) -> int:
         """0 for what needs no proof, else one more than the highest premise. Names are no step."""
         if self.kind == "names":
-            return self.premises[0].height
+            return max((p.height for p in self.premises), default=0)
         if self.kind in ("explicit", "axiom"):
             return 0
         return 1 + max((p.height for p in self.premises), default=0)
@@ -115,19 +114,6 @@ def _post_order(root: Node) -> list[Node]:
     return list(found)
 
 
-def walk(root: Node, enter: Callable[[Node, int, bool], None]) -> None:
-    """Visit a tree from the top, with depths; below a node that was met before nothing is visited again."""
-    seen: set[Node] = set()
-    waiting = [(root, 0)]
-    while waiting:
-        node, depth = waiting.pop()
-        again = node in seen and bool(node.premises)
-        seen.add(node)
-        enter(node, depth, again)
-        if not again:
-            waiting += ((p, depth + 1) for p in reversed(node.premises))
-
-
 def grounded(literal: Literal, binding: Binding) -> Literal:
     """A literal with its values; what has none stays a variable."""
     if isinstance(literal, Atom):
@@ -150,12 +136,3 @@ def _expression(expression: Expression, binding: Binding) -> Expression:
     if isinstance(expression, Call):
         return Call(expression.function, tuple(_expression(a, binding) for a in expression.args))
     return expression
-
-
-def rule_of(node: Node) -> Rule | None:
-    return node.numbered.rule if node.numbered else None
-
-
-def ground_negations(node: Node) -> Iterator[Atom]:
-    """The atoms that must be absent."""
-    return (c.atom for c in node.checks if isinstance(c, Negation))

@@ -1,8 +1,8 @@
 """A proof of least height, made from the facts of each height.
 
-Of the instances that lead to a fact from lower facts one is taken whose premises are lowest in sum, then one with fewest
-premises, then the first rule. So the height of the whole, and of every part, is the least there is; the number of steps
-need not be.
+Of the instances that lead to a fact from lower facts (at most 8 of each rule) one is taken whose premises are lowest
+in sum, then one with fewest premises, then the first rule. So the height of the whole, and of every part, is the least
+there is; the number of steps need not be.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from tidelog.dictionary.batch import Batch
 from tidelog.formats.files import (
+    Reading,
     blocks_of,
     export_path,
     format_name,
@@ -15,11 +16,17 @@ from tidelog.formats.files import (
     written_aside,
 )
 from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows
+from tidelog.formats.refused import Refuse, Refused
+from tidelog.formats.source import Span
 from tidelog.formats.writers import Block, only_rdf
 
 __all__ = [
     "Batch",
     "Block",
+    "Reading",
+    "Refuse",
+    "Refused",
+    "Span",
     "blocks_of",
     "export_path",
     "format_name",

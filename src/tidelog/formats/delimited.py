@@ -24,6 +24,7 @@ from tidelog.errors import InputError, Location
 from tidelog.formats.cells import READERS
 from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import Options
+from tidelog.formats.refused import Refuse
 from tidelog.formats.source import opened
 from tidelog.model.terms import INTEGER
 
@@ -35,10 +36,11 @@ _BARE_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _BARE_NAME = r"^[A-Za-z_/.:#%!$&'()*,;=?@~\[\]][A-Za-z0-9_/.:#%!$&'()*,;=?@~\[\]+-]*$"
 
 
-def read_delimited(path: Path, options: Options, delimiter: str) -> Iterator[Batch]:
+def read_delimited(path: Path, options: Options, delimiter: str, refuse: Refuse | None = None) -> Iterator[Batch]:
+    """The rows of a file; those with a wrong number of cells are errors, which are raised or told to `refuse`."""
     with opened(path) as stream:
         left_out, first = 0, True
-        for cells in _tables(stream, path, options, delimiter):
+        for cells in _tables(stream, path, options, delimiter, refuse):
             rows = cells.slice(1) if first and options.ignore_headers else cells
             first = False
             batch = _batch(rows, path, options)
@@ -48,11 +50,14 @@ def read_delimited(path: Path, options: Options, delimiter: str) -> Iterator[Bat
         _LOG.warning("%s: %d rows do not fit the column formats and were left out", path, left_out)
 
 
-def _tables(stream: IO[bytes], path: Path, options: Options, delimiter: str) -> Iterator[pa.RecordBatch]:
+def _tables(
+    stream: IO[bytes], path: Path, options: Options, delimiter: str, refuse: Refuse | None
+) -> Iterator[pa.RecordBatch]:
     """The cells as Arrow batches of binary columns, with as many columns as there should be."""
     expected = len(options.columns) if options.columns else None
+    skipped = _Skipped() if refuse else None
     try:
-        for cells in _arrow_reader(stream, options, delimiter):
+        for cells in _arrow_reader(stream, options, delimiter, skipped):
             expected = expected or cells.num_columns
             if cells.num_columns != expected:
                 raise _wrong_width(path, options, delimiter, expected)
@@ -62,9 +67,25 @@ def _tables(stream: IO[bytes], path: Path, options: Options, delimiter: str) -> 
             raise _wrong_width(path, options, delimiter, expected or int(found[1])) from None
         if "Empty CSV file" not in str(error) or _has_text(path):
             raise InputError(f"{path}: {_explained(str(error))}") from None
+    if refuse and skipped and skipped.rows:
+        for wrong in _wrong_widths(path, options, delimiter, expected or 0):
+            refuse(wrong)
 
 
-def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str) -> Iterator[pa.RecordBatch]:
+class _Skipped:
+    """What Arrow asks about rows with a wrong number of cells. It does not know their lines."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+
+    def __call__(self, row: arrow_csv.InvalidRow) -> str:
+        self.rows += 1
+        return "skip"
+
+
+def _arrow_reader(
+    stream: IO[bytes], options: Options, delimiter: str, skipped: _Skipped | None
+) -> Iterator[pa.RecordBatch]:
     return iter(
         arrow_csv.open_csv(
             stream,
@@ -73,6 +94,7 @@ def _arrow_reader(stream: IO[bytes], options: Options, delimiter: str) -> Iterat
                 delimiter=delimiter,
                 quote_char='"' if options.quoting else False,
                 newlines_in_values=options.quoting,
+                invalid_row_handler=skipped,
             ),
             arrow_csv.ConvertOptions(column_types={f"f{i}": pa.binary() for i in range(_MOST_COLUMNS)}),
         )
@@ -111,17 +133,23 @@ def _guessed(texts: pa.Array, codes: Codes) -> Column:
 
 
 def _wrong_width(path: Path, options: Options, delimiter: str, expected: int) -> InputError:
-    """The error for the first row with a wrong number of cells, found again with line numbers."""
+    """The error for the first row with a wrong number of cells."""
+    found = next(_wrong_widths(path, options, delimiter, expected), None)
+    return found or InputError(f"{path}: a row does not have {expected} cells")
+
+
+def _wrong_widths(path: Path, options: Options, delimiter: str, expected: int) -> Iterator[InputError]:
+    """Rows with a wrong number of cells, found again with line numbers."""
     with opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         quote = '"' if options.quoting else None
         reader, line = csv.reader(lines, delimiter=delimiter, quotechar=quote, quoting=0 if quote else 3), 1
         for row in reader:
             if row and len(row) != expected:
-                text = f"expected {expected} cells, found {len(row)}: {delimiter.join(row)[:200]!r}"
-                return InputError(text, Location(str(path), line))
+                shown = delimiter.join(row)
+                text = f"expected {expected} cells, found {len(row)}: {shown[:200]!r}"
+                yield InputError(text, Location(str(path), line, text=shown))
             line = reader.line_num + 1
-    return InputError(f"{path}: a row does not have {expected} cells")
 
 
 def _has_text(path: Path) -> bool:

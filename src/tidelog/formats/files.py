@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, cast
@@ -22,10 +23,11 @@ from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.errors import InputError, UsageError
 from tidelog.formats.delimited import read_delimited
 from tidelog.formats.ntriples import Dialect, read_lines
-from tidelog.formats.objects import read_parquet
+from tidelog.formats.objects import read_parquet, row_group_spans
 from tidelog.formats.options import Options, options
 from tidelog.formats.rdf import read_rdf
-from tidelog.formats.source import blank_scope
+from tidelog.formats.refused import Refuse
+from tidelog.formats.source import Span, blank_scope, file_size, is_zipped
 from tidelog.formats.writers import Block, write_delimited, write_lines, write_parquet, write_rdf
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
@@ -46,6 +48,7 @@ _ENDINGS = {
 }
 SUFFIXES = {f".{ending}": name for name, endings in _ENDINGS.items() for ending in endings}
 _RDF = ("ntriples", "nquads", "turtle", "trig", "rdfxml", "jsonld")
+_LINES = ("ntriples", "nquads")
 _WITH_GRAPHS = ("nquads", "trig")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _ROWS = 1 << 16
@@ -82,12 +85,55 @@ def format_name(path: Path, said: str | None) -> str:
     return by_name
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A file that is going to be read: iterate it for its batches, as often as you like.
+
+    A span (bytes of N-Triples and N-Quads, row groups of Parquet) is a part of it; see `spans`.
+    """
+
+    path: Path
+    format: str
+    options: Options
+    refuse: Refuse | None = None  # told of each bad line, which is then left out
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self.batches()
+
+    def batches(self, span: Span | None = None) -> Iterator[Batch]:
+        limit = self.options.limit
+        return self._batches(span) if limit is None else _limited(self._batches(span), limit)
+
+    def _batches(self, span: Span | None) -> Iterator[Batch]:
+        path, name, chosen = self.path, self.format, self.options
+        if name == "parquet":
+            return read_parquet(path, chosen, span)
+        if name not in _RDF:
+            return read_delimited(path, chosen, _delimiter(name, chosen), self.refuse)
+        columns = _rdf_columns(name, chosen)
+        if name in _LINES:
+            return read_lines(path, self._dialect(columns), span, self.refuse)
+        return read_rdf(path, name, chosen.predicate, columns, chosen.base)
+
+    def _dialect(self, columns: tuple[int, ...]) -> Dialect:
+        return Dialect(self.options.predicate, self.format == "nquads", columns, blank_scope(self.path))
+
+    def spans(self, size: int) -> list[tuple[Span | None, int]]:
+        """Parts of about so many bytes, and the bytes of each; None is the whole of a file that has no parts."""
+        whole = file_size(self.path)
+        if self.options.limit is None and self.format == "parquet":
+            return list(row_group_spans(self.path, size))
+        if self.options.limit is None and self.format in _LINES and whole > size and not is_zipped(self.path):
+            return [((at, min(at + size, whole)), min(size, whole - at)) for at in range(0, whole, size)]
+        return [(None, whole)]
+
+
 def read(
     path: str | os.PathLike[str],
     format: str | None = None,
     predicate: str | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Iterator[Batch]:
+) -> Reading:
     """The facts of a file, in batches.
 
     RDF gives facts of `triple` (named graphs are dropped, unless `graphs` asks for them as first column), other
@@ -96,20 +142,7 @@ def read(
     source = Path(path)
     name = format_name(source, format)
     stem = source.name.removesuffix(".gz").rpartition(".")[0] or source.name
-    chosen = options(predicate or (TRIPLE if name in _RDF else stem), parameters)
-    batches = _reader(source, name, chosen)
-    return batches if chosen.limit is None else _limited(batches, chosen.limit)
-
-
-def _reader(path: Path, name: str, chosen: Options) -> Iterator[Batch]:
-    if name == "parquet":
-        return read_parquet(path, chosen)
-    if name not in _RDF:
-        return read_delimited(path, chosen, _delimiter(name, chosen))
-    columns = _rdf_columns(name, chosen)
-    if name in ("ntriples", "nquads"):
-        return read_lines(path, Dialect(chosen.predicate, name == "nquads", columns, blank_scope(path)))
-    return read_rdf(path, name, chosen.predicate, columns, chosen.base)
+    return Reading(source, name, options(predicate or (TRIPLE if name in _RDF else stem), parameters))
 
 
 def _delimiter(name: str, chosen: Options) -> str:
@@ -137,7 +170,7 @@ def _limited(batches: Iterator[Batch], limit: int) -> Iterator[Batch]:
         limit -= len(batch)
 
 
-def read_import(directive: Import, folder: Path) -> Iterator[Batch]:
+def read_import(directive: Import, folder: Path) -> Reading:
     """The facts an `@import` names; file names are relative to `folder`."""
     resource = _resource(directive)
     if resource is None:
@@ -192,7 +225,7 @@ def write(
     with written_aside(target, chosen.gzip) as stream:
         if name == "parquet":
             return write_parquet(stream, rows, chosen)
-        if name in ("ntriples", "nquads"):
+        if name in _LINES:
             return write_lines(stream, rows, chosen)
         if name in _RDF:
             return write_rdf(stream, rows, chosen, name)

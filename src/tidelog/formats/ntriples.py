@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,8 @@ import pyarrow.compute as pc
 
 from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
 from tidelog.formats.line_parser import LineError, parse_line
-from tidelog.formats.source import opened, whole_lines
+from tidelog.formats.refused import Refuse
+from tidelog.formats.source import Span, lines_before, opened, opened_span, whole_lines
 from tidelog.formats.term_text import canonical, canonical_terms
 from tidelog.model.terms import Term, is_blank
 
@@ -55,45 +57,67 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What became of a chunk: its rows up to the first error, how many lines it has, and that error."""
+    """What became of a chunk: its rows, how many lines it has, and its bad lines (counted from 0), or the first."""
 
     batches: list[Batch]
     lines: int
-    error: tuple[int, LineError] | None = None
+    errors: list[tuple[int, LineError]]
 
 
-def read_lines(path: Path, dialect: Dialect) -> Iterator[Batch]:
-    """The rows of an N-Triples or N-Quads file, in the order of its chunks."""
-    with opened(path) as stream:
+def read_lines(path: Path, dialect: Dialect, span: Span | None = None, refuse: Refuse | None = None) -> Iterator[Batch]:
+    """The rows of an N-Triples or N-Quads file, in the order of its chunks.
+
+    A span is read by this thread alone: whoever cuts a file into spans has other work for the other cores.
+    """
+    with opened(path) if span is None else opened_span(path, span) as stream:
+        before = _Before(path, span)
+        chunks = whole_lines(stream, str(path), before=before)
+        parse = partial(parse_chunk, dialect=dialect, goes_on=refuse is not None)
         line = 0
-        for parsed in _in_parallel(whole_lines(stream, str(path)), dialect):
-            if parsed.error:
-                at, error = parsed.error
-                raise error.located(str(path), line + at + 1)
+        for parsed in _in_parallel(chunks, parse) if span is None else map(parse, chunks):
+            for at, error in parsed.errors:
+                located = error.located(str(path), before() + line + at + 1)
+                if refuse is None:
+                    raise located
+                refuse(located)
             yield from parsed.batches
             line += parsed.lines
 
 
-def _in_parallel(chunks: Iterator[bytes], dialect: Dialect) -> Iterator[Parsed]:
+class _Before:
+    """How many lines come before a span; counted when it is first asked."""
+
+    def __init__(self, path: Path, span: Span | None) -> None:
+        self.path, self.span = path, span
+        self.lines: int | None = None if span else 0
+
+    def __call__(self) -> int:
+        if self.lines is None:
+            assert self.span is not None
+            self.lines = lines_before(self.path, self.span[0])
+        return self.lines
+
+
+def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], Parsed]) -> Iterator[Parsed]:
     """Every chunk parsed, results in order, a few chunks in flight."""
     first = next(chunks, None)
     second = next(chunks, None)
     if first is None or second is None:
         if first is not None:
-            yield parse_chunk(first, dialect)
+            yield parse(first)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        waiting: deque[Future[Parsed]] = deque(pool.submit(parse_chunk, chunk, dialect) for chunk in (first, second))
+        waiting: deque[Future[Parsed]] = deque(pool.submit(parse, chunk) for chunk in (first, second))
         for chunk in chunks:
-            waiting.append(pool.submit(parse_chunk, chunk, dialect))
+            waiting.append(pool.submit(parse, chunk))
             if len(waiting) > THREADS:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
 
 
-def parse_chunk(chunk: bytes, dialect: Dialect) -> Parsed:
-    """The rows of some whole lines."""
+def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> Parsed:
+    """The rows of some whole lines, up to the first bad line unless it goes on."""
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     lines = _Lines(chunk)
@@ -105,15 +129,19 @@ def parse_chunk(chunk: bytes, dialect: Dialect) -> Parsed:
         if len(batch):
             batches.append(batch)
     rows: list[tuple[Term, ...]] = []
+    errors: list[tuple[int, LineError]] = []
     for line in np.flatnonzero(~accepted).tolist():
         try:
             statements = parse_line(lines.raw(line), dialect.quads)
         except LineError as error:
-            return Parsed(batches, len(lines), (line, error))
+            errors.append((line, error))
+            if goes_on:
+                continue
+            break
         rows += [tuple(_chosen(terms, dialect)) for terms in statements]
     if rows:
         batches.append(batch_of_terms(dialect.predicate, rows))
-    return Parsed(batches, len(lines))
+    return Parsed(batches, len(lines), errors)
 
 
 class _Lines:

@@ -7,6 +7,7 @@ that tidelog wrote itself holds the texts of terms and is marked so in its metad
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -19,6 +20,7 @@ from tidelog.dictionary.batch import Batch, batch_of_terms
 from tidelog.errors import InputError
 from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import Options
+from tidelog.formats.source import Span
 from tidelog.formats.term_text import canonical
 from tidelog.model.terms import DECIMAL, Term, literal, to_term
 from tidelog.model.vocabulary import TRIPLE, XSD
@@ -102,13 +104,32 @@ def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:
     return batch_of_terms(predicate, sorted(tuple(value_term(t) for t in triple) for triple in graph), arity=3)
 
 
-def read_parquet(path: Path, options: Options) -> Iterator[Batch]:
-    """The rows of a Parquet file, a part of a row group at a time."""
+def read_parquet(path: Path, options: Options, span: Span | None = None) -> Iterator[Batch]:
+    """The rows of a Parquet file, or of its row groups within a span, a part of a row group at a time."""
+    with _opened_parquet(path) as file:
+        chosen = _chosen(path, file.schema_arrow, options)
+        groups = range(file.num_row_groups) if span is None else range(*span)
+        for rows in file.iter_batches(_ROWS, list(groups), chosen) if groups else ():
+            yield from_arrow(options.predicate, rows)
+
+
+def row_group_spans(path: Path, size: int) -> Iterator[tuple[Span, int]]:
+    """Row groups that follow each other, of about so many bytes together, and those bytes."""
+    with _opened_parquet(path) as file:
+        sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
+    start, together = 0, 0
+    for i, bytes_ in enumerate(sizes):
+        together += bytes_
+        if together >= size or i + 1 == len(sizes):
+            yield (start, i + 1), together
+            start, together = i + 1, 0
+
+
+@contextmanager
+def _opened_parquet(path: Path) -> Iterator[parquet.ParquetFile]:
     try:
         with parquet.ParquetFile(path) as file:
-            chosen = _chosen(path, file.schema_arrow, options)
-            for rows in file.iter_batches(_ROWS, columns=chosen):
-                yield from_arrow(options.predicate, rows)
+            yield file
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:

@@ -42,8 +42,8 @@ def read_rdf(path: Path, format_: str, predicate: str, columns: tuple[int, ...],
     dialect = Dialect(predicate, quads=True, columns=columns)
     for block in _blocks(path, format_, base):
         parsed = parse_chunk(block, dialect)
-        if parsed.error:
-            raise InputError(f"{path}: {parsed.error[1].message}, in the statement\n    {parsed.error[1].text}")
+        for _, error in parsed.errors:
+            raise InputError(f"{path}: {error.message}, in the statement\n    {error.text}")
         for batch in parsed.batches:
             yield labels.renamed(batch)
 

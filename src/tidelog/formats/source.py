@@ -1,10 +1,14 @@
-"""Files as streams of bytes: plain or gzip, cut at line ends, with the errors of the operating system made ours."""
+"""Files as streams of bytes: plain or gzip, whole or a span, cut at line ends, the system's errors made ours.
+
+A span is a part of a plain file from one byte up to another. A line belongs to the span in which it starts, so spans
+that follow each other give every line exactly once, wherever they are cut.
+"""
 
 from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
@@ -15,17 +19,71 @@ from tidelog.errors import InputError, Location
 CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
 _SCOPE_SAMPLE = 1 << 16
+_GZIP = b"\x1f\x8b"
+
+Span = tuple[int, int]
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, decompressed if its name ends in `.gz` or it begins like gzip."""
     with _os_errors(path), open(path, "rb") as raw:
-        if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == b"\x1f\x8b":
+        if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield cast(IO[bytes], unpacked)
         else:
             yield raw
+
+
+def file_size(path: Path) -> int:
+    with _os_errors(path):
+        if path.is_dir():
+            raise IsADirectoryError
+        return path.stat().st_size
+
+
+def is_zipped(path: Path) -> bool:
+    """Whether a file must be read from its beginning."""
+    with _os_errors(path), open(path, "rb") as raw:
+        return path.suffix.lower() == ".gz" or raw.read(2) == _GZIP
+
+
+@contextmanager
+def opened_span(path: Path, span: Span) -> Iterator[IO[bytes]]:
+    """The lines of a plain file that start within a span."""
+    with _os_errors(path), open(path, "rb") as raw:
+        start, stop = (_line_start(raw, at) for at in span)
+        raw.seek(start)
+        yield cast(IO[bytes], _Part(raw, stop - start))
+
+
+def _line_start(raw: IO[bytes], at: int) -> int:
+    """Where the first line that starts at a byte or after it does so."""
+    if at == 0:
+        return 0
+    raw.seek(at - 1)
+    while piece := raw.readline(CHUNK):
+        if piece.endswith(b"\n"):
+            break
+    return raw.tell()
+
+
+class _Part:
+    """So many bytes of a stream, from where it stands."""
+
+    def __init__(self, raw: IO[bytes], size: int) -> None:
+        self.raw, self.left = raw, size
+
+    def read(self, size: int) -> bytes:
+        piece = self.raw.read(min(size, self.left))
+        self.left -= len(piece)
+        return piece
+
+
+def lines_before(path: Path, at: int) -> int:
+    """How many lines start before a byte at which one starts, or before the first line start after it."""
+    with opened_span(path, (0, at)) as stream:
+        return sum(piece.count(b"\n") for piece in iter(lambda: stream.read(CHUNK), b""))
 
 
 @contextmanager
@@ -42,8 +100,13 @@ def _os_errors(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def whole_lines(stream: IO[bytes], file: str, size: int = CHUNK) -> Iterator[bytes]:
-    """The stream in pieces of about `size` bytes, each ending at a line end (the last one perhaps not)."""
+def whole_lines(
+    stream: IO[bytes], file: str, size: int = CHUNK, *, before: Callable[[], int] = lambda: 0
+) -> Iterator[bytes]:
+    """The stream in pieces of about `size` bytes, each ending at a line end (the last one perhaps not).
+
+    `before` tells how many lines of the file come before the stream; it is asked only for an error.
+    """
     rest = b""
     lines = 0
     while block := stream.read(size):
@@ -51,7 +114,7 @@ def whole_lines(stream: IO[bytes], file: str, size: int = CHUNK) -> Iterator[byt
         if not cut:
             rest += block
             if len(rest) > LONGEST_LINE:
-                where = Location(file, lines + 1)
+                where = Location(file, before() + lines + 1)
                 raise InputError(f"a line is longer than {LONGEST_LINE >> 20} MB; is this a text file?", where)
             continue
         piece = rest + block[:cut]

@@ -85,6 +85,15 @@ class Mixed:
         starts = [0, *cuts.tolist()]
         return list(zip(relations[starts].tolist(), starts, [*starts[1:], len(relations)], strict=True))
 
+    def rows_of(self, relation: int) -> Ints:
+        """The rows of one relation as tables pack them."""
+        if not len(self.codes):
+            return self.codes
+        lowest, mask = relation << 2 * self.bits, (1 << self.bits) - 1
+        start, stop = self.codes.searchsorted(lowest), self.codes.searchsorted(lowest | mask << self.bits | mask, "right")
+        codes = self.codes[start:stop]
+        return (codes >> self.bits & mask) << _HALF | codes & mask
+
     def keep(self, mask: Mask) -> Mixed:
         return self if mask.all() else Mixed(self.bits, self.codes[mask])
 

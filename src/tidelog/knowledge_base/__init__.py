@@ -1,7 +1,8 @@
 """The one object users hold: facts, rules, and all that follows from them. It delegates; it decides nothing.
 
 held        the state, the engine, the store
-changes     load, apply, preview
+changes     load, apply
+what_if     preview, repair
 questions   query, facts, export, ...
 history     versions, at, diff, verify, compact
 """
@@ -10,12 +11,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidelog.knowledge_base.changes import Changes
 from tidelog.knowledge_base.history import History
 from tidelog.knowledge_base.questions import Questions
+from tidelog.knowledge_base.what_if import WhatIf
 
 
-class KnowledgeBase(Changes, Questions, History):
+class KnowledgeBase(WhatIf, Questions, History):
     """Facts and rules, and every consequence, kept exactly right while both change.
 
     >>> import tidelog

@@ -57,24 +57,6 @@ class Changes(Held):
         """
         return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine, message, options)
 
-    def preview(
-        self,
-        add: object = None,
-        remove: object = None,
-        add_rules: object = None,
-        remove_rules: object = None,
-        algorithm: str = "auto",
-        engine: str = "auto",
-    ) -> Change:
-        """What `apply` would do; nothing is committed.
-
-        >>> import tidelog
-        >>> kb = tidelog.open()
-        >>> len(kb.preview(add="p(a) .").added), kb.version
-        (1, 0)
-        """
-        return self._attempt(*self._read(add, remove, add_rules, remove_rules), algorithm, engine)[1]
-
     def _read(
         self, add: object, remove: object, add_rules: object, remove_rules: object
     ) -> tuple[Input, Input, tuple[Rule, ...]]:

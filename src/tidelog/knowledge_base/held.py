@@ -127,15 +127,5 @@ class Held:
         I = self._equality.facts(self._engine, state.I, some)
         return I if kind == "all" else I - E
 
-    def _known(self, predicate: str) -> str:
-        """The full name of a relation that has facts or rules."""
-        name = self._expand(predicate)
-        known = {**self._state.I.arities(), **self._state.arities}
-        if name not in known:
-            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(known)) or 'none'}")
-        return name
-
     def _expand(self, predicate: str) -> str:
-        prefix, colon, local = predicate.partition(":")
-        known = self._state.prefixes.get(prefix)
-        return known + local if colon and known is not None else predicate.removeprefix("<").removesuffix(">")
+        return self._state.expand(predicate)

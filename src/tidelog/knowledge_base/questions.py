@@ -102,7 +102,7 @@ class Questions(Held):
         [('p', 1), ('q', 1)]
         """
         facts = self._of_kind(kind)
-        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._known, relations))
+        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._state.known, relations))
         return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
 
     def status(self) -> Status:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from typing import TypeVar
 
 from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import Aggregate, Call, Exists, Expression, Pattern
 from tidelog.sparql.tokens import DECIMAL, DOUBLE, INTEGER, VARIABLE, WORD
 from tidelog.sparql.triple_grammar import TripleGrammar
+
+T = TypeVar("T")
 
 # How many arguments each built-in takes: least and most (None: any number).
 BUILT_INS: dict[str, tuple[int, int | None]] = {
@@ -150,24 +154,22 @@ class ExpressionGrammar(TripleGrammar):
     def _exists(self) -> Expression:
         negated = bool(self.word("NOT"))
         self.expect_word("EXISTS")
-        exists = Exists(self.isolated_pattern())
+        exists = Exists(self.group_pattern())
         return Call("!", (exists,)) if negated else exists
 
-    def isolated_pattern(self) -> Pattern:
-        """A group within an expression, where the aggregates of the SELECT around it have no place."""
+    def without_aggregates(self, read: Callable[[], T]) -> T:
+        """Read something where the aggregates of the SELECT around it have no place."""
         before, self.aggregates = self.aggregates, None
-        pattern = self.group_pattern()
+        found = read()
         self.aggregates = before
-        return pattern
+        return found
 
     def _aggregate(self) -> Expression:
         token = self.advance()
         collected = self.aggregates
         if collected is None:
             self.wrong(f"{token.text} cannot stand here: aggregates belong to SELECT, HAVING and ORDER BY", token)
-        self.aggregates = None  # none within another
-        aggregate = self._aggregate_of(token.text.upper())
-        self.aggregates = collected
+        aggregate = self.without_aggregates(lambda: self._aggregate_of(token.text.upper()))
         return collected.setdefault(aggregate, Variable(f".aggregate{len(collected)}"))
 
     def _aggregate_of(self, name: str) -> Aggregate:

@@ -1,8 +1,8 @@
-"""Group graph patterns, solution modifiers and query forms of the grammar, made into the algebra (section 18.2)."""
+"""Query forms and solution modifiers of the grammar, made into the algebra (section 18.2.4)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Several
+from dataclasses import dataclass
 
 from tidelog.errors import UsageError
 from tidelog.model.terms import Term
@@ -18,87 +18,115 @@ from tidelog.sparql.algebra import (
     Expression,
     Extend,
     Filter,
-    Graph,
     Group,
-    Inverse,
-    Join,
-    LeftJoin,
-    Link,
-    Minus,
     Node,
     Order,
     Pattern,
-    PathPattern,
     Project,
     Query,
     Select,
-    Sequence,
     Slice,
     Triple,
-    Union,
-    Values,
     is_named,
 )
-from tidelog.sparql.expression_grammar import ExpressionGrammar
-from tidelog.sparql.scope import ungrouped, visible
-from tidelog.sparql.tokens import END, INTEGER, VARIABLE, WORD
-from tidelog.sparql.triple_grammar import Statement
+from tidelog.sparql.pattern_grammar import PatternGrammar, joined
+from tidelog.sparql.scope import mentioned, visible
+from tidelog.sparql.tokens import END, INTEGER, VARIABLE, Token
 
-_DEEPEST = 200  # groups within groups
+Key = tuple[Variable, Expression]
 
 
-class QueryGrammar(ExpressionGrammar):
+@dataclass(frozen=True, slots=True)
+class _Modifiers:
+    """What may follow WHERE { … }."""
+
+    keys: tuple[Key, ...] | None
+    having: tuple[Expression, ...]
+    order: tuple[tuple[Expression, bool], ...]
+    offset: int
+    limit: int | None
+    aggregates: dict[Aggregate, Variable]
+    values: Pattern
+
+    @property
+    def groups(self) -> bool:
+        return self.keys is not None or bool(self.aggregates) or bool(self.having)
+
+    def grouped(self, pattern: Pattern) -> Pattern:
+        if self.groups:
+            results = tuple((variable, aggregate) for aggregate, variable in self.aggregates.items())
+            pattern = Group(pattern, self.keys or (), results, self.keys is None)
+        for condition in self.having:
+            pattern = Filter(pattern, condition)
+        return joined(pattern, self.values)
+
+    def ordered(self, pattern: Pattern) -> Pattern:
+        return Order(pattern, self.order) if self.order else pattern
+
+    def sliced(self, pattern: Pattern) -> Pattern:
+        return Slice(pattern, self.offset, self.limit) if self.offset or self.limit is not None else pattern
+
+
+class QueryGrammar(PatternGrammar):
     """Reads a query."""
-
-    _depth = 0
 
     def query(self) -> Query:
         self.prologue()
-        form = self.expect_word("SELECT", "CONSTRUCT", "DESCRIBE", "ASK")
-        query = {"SELECT": self._select, "CONSTRUCT": self._construct, "DESCRIBE": self._describe, "ASK": self._ask}
-        found = query[form]()
+        forms = {"SELECT": self._select, "CONSTRUCT": self._construct, "DESCRIBE": self._describe, "ASK": self._ask}
+        query: Query = forms[self.expect_word(*forms)]()
         if self.token.kind != END:
             self.fail("the end of the query")
-        return found
+        if self.refused:
+            raise UsageError(self.refused)
+        return query
 
     def _dataset(self) -> None:
-        if self.is_word("FROM"):
-            raise UsageError(
-                "FROM is refused: a query is answered from the facts of the knowledge base and reads nothing else. "
-                "Load the data first, with kb.load(…)"
+        while self.word("FROM"):
+            self.word("NAMED")
+            self.iri()
+            self.refused = (
+                "FROM is refused: a query is answered from the facts of the knowledge base, which has no named graphs "
+                "and reads nothing from outside; load the data first"
             )
 
     def _select(self) -> Select:
-        pattern, variables = self.select_clause()
-        return Select(pattern, variables)
+        pattern = self.select_clause()
+        return Select(pattern, visible(pattern))
+
+    def sub_select(self) -> Pattern:
+        self.advance()
+        return self.select_clause()
 
     def _ask(self) -> Ask:
         self._dataset()
-        pattern, _ = self._modified(self._where(), {}, (), {}, starred=True)
-        return Ask(self._trailing_values(pattern))
+        return Ask(self._unprojected(self._where()))
+
+    def _unprojected(self, pattern: Pattern) -> Pattern:
+        """A pattern with its modifiers, where no variables are chosen."""
+        modifiers = self._modifiers({})
+        return modifiers.sliced(modifiers.ordered(modifiers.grouped(pattern)))
 
     def _construct(self) -> Construct:
         if self.is_word("WHERE", "FROM"):
             return self._short_construct()
-        template = self.construct_template()
+        template = self.template_triples()
         self._dataset()
-        pattern, _ = self._modified(self._where(), {}, (), {}, starred=True)
-        return Construct(self._trailing_values(pattern), template)
+        return Construct(self._unprojected(self._where()), template)
 
     def _short_construct(self) -> Construct:
         """CONSTRUCT WHERE: the pattern is the template."""
         self._dataset()
+        token = self.token
         self.expect_word("WHERE")
         self.expect("{")
         self.triples_block()
         self.expect("}")
         pattern = self.finish_block()
         if not isinstance(pattern, BasicPattern):
-            self.wrong("CONSTRUCT WHERE takes triples without paths; write CONSTRUCT { … } WHERE { … }")
-        modified, _ = self._modified(pattern, {}, (), {}, starred=True)
-        return Construct(modified, tuple(map(_as_template, pattern.triples)))
+            self.wrong("CONSTRUCT WHERE takes triples without paths; write CONSTRUCT { … } WHERE { … }", token)
+        return Construct(self._unprojected(pattern), tuple(map(_as_template, pattern.triples)))
 
-    def construct_template(self) -> tuple[Triple, ...]:
+    def template_triples(self) -> tuple[Triple, ...]:
         """Triples in braces; blank nodes are new ones for each solution."""
         self.template = True
         self.expect("{")
@@ -106,200 +134,55 @@ class QueryGrammar(ExpressionGrammar):
         self.expect("}")
         self.template = False
         statements, self.statements = self.statements, []
-        self.labels.clear()
+        self.labels = set()
         return tuple(Triple(s, p, o) for s, p, o in statements if isinstance(p, Variable | str))
 
     def _describe(self) -> Describe:
-        resources: list[Node] = []
         starred = bool(self.sign("*"))
+        resources: list[Node] = []
         while not starred and (self.token.kind == VARIABLE or self.is_iri()):
             resources.append(self.node())
         if not starred and not resources:
             self.fail("'*', a variable or an IRI")
         self._dataset()
-        bare = not (self.is_word("WHERE") or self.is_sign("{"))
-        pattern = UNIT if bare and not starred else self._where()
+        pattern = self._where() if starred or self.is_word("WHERE") or self.is_sign("{") else UNIT
         if starred:
-            resources = list(filter(is_named, visible(pattern)))
-        modified, _ = self._modified(pattern, {}, (), {}, starred=True)
-        return Describe(self._trailing_values(modified), tuple(resources))
+            resources += filter(is_named, visible(pattern))
+        return Describe(self._unprojected(pattern), tuple(resources))
 
     def _where(self) -> Pattern:
         self.word("WHERE")
         return self.group_pattern()
 
-    def group_pattern(self) -> Pattern:
-        self._depth += 1
-        if self._depth > _DEEPEST:
-            self.wrong(f"groups are nested more than {_DEEPEST} deep")
-        self.expect("{")
-        outer, self.statements, labels, self.labels = self.statements, [], self.labels, set()
-        pattern = self._sub_select() if self.is_word("SELECT") else self._group()
-        self.expect("}")
-        self.statements, self.labels = outer, labels
-        self._depth -= 1
-        return pattern
-
-    def _sub_select(self) -> Pattern:
-        self.advance()
-        outer, self.aggregates = self.aggregates, None
-        pattern, _ = self.select_clause()
-        self.aggregates = outer
-        return pattern
-
-    def _group(self) -> Pattern:
-        pattern: Pattern = UNIT
-        filters: list[Expression] = []
-        while not self.is_sign("}"):
-            if self.starts_triples():
-                self.triples_block()
-            elif self.word("FILTER"):
-                filters.append(self._aggregateless(self.constraint))
-            elif self.token.kind == WORD or self.is_sign("{"):
-                pattern = self._element(_joined(pattern, self.finish_block()))
-            else:
-                self.fail("a triple, a group or '}'")
-            self.sign(".")
-        pattern = _joined(pattern, self.finish_block())
-        for condition in filters:
-            pattern = Filter(pattern, condition)
-        return pattern
-
-    def _aggregateless(self, read: object) -> Expression:
-        before, self.aggregates = self.aggregates, None
-        found: Expression = read()  # type: ignore[operator]
-        self.aggregates = before
-        return found
-
-    def finish_block(self) -> Pattern:
-        """The triples read since the last element of the group; their blank nodes may not occur in other blocks."""
-        statements, self.statements = self.statements, []
-        for label in self.labels:
-            if label in self.used_labels:
-                self.wrong(f"the blank node {label} is used in two basic graph patterns; use a variable")
-        self.used_labels |= self.labels
-        self.labels = set()
-        return self._block(statements)
-
-    @property
-    def used_labels(self) -> set[str]:
-        return self.__dict__.setdefault("_used_labels", set())
-
-    @used_labels.setter
-    def used_labels(self, labels: set[str]) -> None:
-        self.__dict__["_used_labels"] = labels
-
-    def _block(self, statements: Several[Statement]) -> Pattern:
-        triples: list[Triple] = []
-        paths: list[PathPattern] = []
-        for subject, verb, object_ in statements:
-            self._place(subject, verb, object_, triples, paths)
-        pattern: Pattern = BasicPattern(tuple(triples))
-        for path in paths:
-            pattern = _joined(pattern, path)
-        return pattern
-
-    def _place(self, subject: Node, verb: object, object_: Node, triples: list[Triple], paths: list[PathPattern]) -> None:
-        """A sequence of links is a few triples; what is left are paths."""
-        if isinstance(verb, Variable | str):
-            triples.append(Triple(subject, verb if isinstance(verb, Variable) else Term(verb), object_))
-        elif isinstance(verb, Link):
-            triples.append(Triple(subject, verb.predicate, object_))
-        elif isinstance(verb, Inverse):
-            self._place(object_, verb.path, subject, triples, paths)
-        elif isinstance(verb, Sequence):
-            middle = self.fresh()
-            self._place(subject, verb.first, middle, triples, paths)
-            self._place(middle, verb.second, object_, triples, paths)
-        else:
-            paths.append(PathPattern(subject, verb, object_))  # type: ignore[arg-type]
-
-    def _element(self, before: Pattern) -> Pattern:
-        """A part of a group that is not a triple, put together with what comes before it."""
-        if self.is_sign("{"):
-            return _joined(before, self._union())
-        token = self.token
-        keyword = self.expect_word("OPTIONAL", "MINUS", "GRAPH", "SERVICE", "BIND", "VALUES")
-        if keyword == "OPTIONAL":
-            return _optional(before, self.group_pattern())
-        if keyword == "MINUS":
-            return Minus(before, self.group_pattern())
-        if keyword == "GRAPH":
-            name = self.variable() if self.token.kind == VARIABLE else self.iri()
-            return _joined(before, Graph(name, self.group_pattern()))
-        if keyword == "VALUES":
-            return _joined(before, self._data_block())
-        if keyword == "SERVICE":
-            raise UsageError("SERVICE is refused: a query reads nothing from outside the knowledge base")
-        self.expect("(")
-        expression = self._aggregateless(self.expression)
-        self.expect_word("AS")
-        variable = self.variable()
-        self.expect(")")
-        if variable in visible(before):
-            self.wrong(f"BIND cannot assign {variable}: it is already used in this group", token)
-        return Extend(before, variable, expression)
-
-    def _union(self) -> Pattern:
-        pattern = self.group_pattern()
-        while self.word("UNION"):
-            pattern = Union(pattern, self.group_pattern())
-        return pattern
-
-    def _trailing_values(self, pattern: Pattern) -> Pattern:
-        return _joined(pattern, self._data_block()) if self.word("VALUES") else pattern
-
-    def _data_block(self) -> Values:
-        if self.token.kind == VARIABLE:
-            variables: tuple[Variable, ...] = (self.variable(),)
-            self.expect("{")
-            rows = []
-            while not self.sign("}"):
-                rows.append((self._data_value(),))
-            return Values(variables, tuple(rows))
-        self.expect("(")
-        several = []
-        while not self.sign(")"):
-            several.append(self.variable())
-        self.expect("{")
-        wide = []
-        while not self.sign("}"):
-            wide.append(self._data_row(len(several)))
-        return Values(tuple(several), tuple(wide))
-
-    def _data_row(self, width: int) -> tuple[Term | None, ...]:
-        token = self.token
-        self.expect("(")
-        row = []
-        while not self.sign(")"):
-            row.append(self._data_value())
-        if len(row) != width:
-            self.wrong(f"VALUES names {width} variables, this row has {len(row)} values", token)
-        return tuple(row)
-
-    def _data_value(self) -> Term | None:
-        if self.word("UNDEF"):
-            return None
-        if self.is_iri():
-            return self.iri()
-        return self.literal() or self.fail("an IRI, a literal or UNDEF")
-
-    def select_clause(self) -> tuple[Pattern, tuple[Variable, ...]]:
+    def select_clause(self) -> Pattern:
         """A SELECT after its keyword, to the end of its modifiers."""
+        start = self.token
         modifier = self.word("DISTINCT", "REDUCED")
-        self.aggregates = aggregates = {}
-        chosen: dict[Variable, Expression | None] = {}
-        starred = bool(self.sign("*"))
-        while not starred and (self.token.kind == VARIABLE or self.is_sign("(")):
-            self._choice(chosen)
-        if not starred and not chosen:
-            self.fail("'*', a variable or '('")
+        aggregates: dict[Aggregate, Variable] = {}
+        chosen = self._choices(aggregates)
         self._dataset()
-        self.aggregates = None
         where = self._where()
+        modifiers = self._modifiers(aggregates)
+        if chosen is None and modifiers.groups:
+            self.wrong("SELECT * cannot be grouped; name what is wanted", start)
+        if chosen is None:
+            pattern = modifiers.grouped(where)
+            variables = tuple(filter(is_named, visible(pattern)))
+        else:
+            pattern, variables = self._extended(where, chosen, modifiers, start), tuple(chosen)
+        pattern = Project(modifiers.ordered(pattern), variables)
+        return modifiers.sliced(Distinct(pattern) if modifier == "DISTINCT" else pattern)
+
+    def _choices(self, aggregates: dict[Aggregate, Variable]) -> dict[Variable, Expression | None] | None:
+        """The variables to select, with the expressions of those that are computed; None for all."""
+        if self.sign("*"):
+            return None
         self.aggregates = aggregates
-        pattern, variables = self._modified(where, chosen, (modifier,) if modifier else (), aggregates, starred=starred)
-        return pattern, variables
+        chosen: dict[Variable, Expression | None] = {}
+        while self.token.kind == VARIABLE or self.is_sign("("):
+            self._choice(chosen)
+        self.aggregates = None
+        return chosen or self.fail("'*', a variable or '('")
 
     def _choice(self, chosen: dict[Variable, Expression | None]) -> None:
         token = self.token
@@ -314,31 +197,95 @@ class QueryGrammar(ExpressionGrammar):
             self.wrong(f"{variable} is selected twice", token)
         chosen[variable] = expression
 
-    def _modified(
-        self,
-        pattern: Pattern,
-        chosen: dict[Variable, Expression | None],
-        modifiers: tuple[str, ...],
-        aggregates: dict[Aggregate, Variable],
-        *,
-        starred: bool,
-    ) -> tuple[Pattern, tuple[Variable, ...]]:
-        """The solution modifiers that follow a pattern, in the order of section 18.2.4."""
-        in_scope = visible(pattern)
-        self.aggregates = aggregates
+    def _extended(
+        self, where: Pattern, chosen: dict[Variable, Expression | None], modifiers: _Modifiers, start: Token
+    ) -> Pattern:
+        """With the selected expressions, each of which binds a new variable."""
+        taken = set(visible(where))
+        keys = {variable for variable, _ in modifiers.keys or ()}
+        pattern = modifiers.grouped(where)
+        for variable, expression in chosen.items():
+            used = mentioned(variable if expression is None else expression)
+            loose = next((v for v in used if is_named(v) and v not in keys), None)
+            if modifiers.groups and loose is not None:
+                self.wrong(f"{loose} is neither a key of GROUP BY nor inside an aggregate", start)
+            if expression is not None:
+                if variable in taken:
+                    self.wrong(f"{variable} is already bound by the pattern; choose another name after AS", start)
+                pattern = Extend(pattern, variable, expression)
+                keys.add(variable)
+        return pattern
+
+    def _modifiers(self, aggregates: dict[Aggregate, Variable]) -> _Modifiers:
         keys = self._group_by()
+        self.aggregates = aggregates
         having = self._having()
         order = self._order_by()
         self.aggregates = None
-        offset, limit = self._limit_offset()
-        grouped = keys is not None or bool(aggregates) or bool(having)
-        if grouped:
-            if starred and chosen == {} and modifiers is not None and self._selects_star(starred, aggregates, keys):
-                self.wrong("SELECT * cannot be grouped; name what is wanted")
-            pattern = Group(pattern, keys or (), tuple((v, a) for a, v in aggregates.items()), keys is None)
-        for condition in having:
-            pattern = Filter(pattern, condition)
-        return self._finish(pattern, chosen, modifiers, in_scope, order, offset, limit, grouped, starred)
+        offset, limit = self._slice()
+        values = self.data_block() if self.word("VALUES") else UNIT
+        return _Modifiers(keys, having, order, offset, limit, aggregates, values)
 
-    def _selects_star(self, starred: bool, aggregates: object, keys: object) -> bool:
-        return starred and keys is not None
+    def _group_by(self) -> tuple[Key, ...] | None:
+        if not self.word("GROUP"):
+            return None
+        self.expect_word("BY")
+        keys = [self._key()]
+        while self.token.kind == VARIABLE or self.is_sign("(") or self._starts_call():
+            keys.append(self._key())
+        return tuple(keys)
+
+    def _starts_call(self) -> bool:
+        return self.peek().text == "(" and not self.is_word("HAVING", "ORDER", "VALUES", "LIMIT", "OFFSET")
+
+    def _key(self) -> Key:
+        if self.token.kind == VARIABLE:
+            variable = self.variable()
+            return variable, variable
+        if not self.sign("("):
+            return self.fresh(), self.constraint()
+        expression = self.expression()
+        variable = self.variable() if self.word("AS") else self.fresh()
+        self.expect(")")
+        return variable, expression
+
+    def _having(self) -> tuple[Expression, ...]:
+        if not self.word("HAVING"):
+            return ()
+        conditions = [self.constraint()]
+        while self.is_sign("(") or self._starts_call():
+            conditions.append(self.constraint())
+        return tuple(conditions)
+
+    def _order_by(self) -> tuple[tuple[Expression, bool], ...]:
+        if not self.word("ORDER"):
+            return ()
+        self.expect_word("BY")
+        conditions = [self._order_condition()]
+        while self.token.kind == VARIABLE or self.is_sign("(") or self._starts_call():
+            conditions.append(self._order_condition())
+        return tuple(conditions)
+
+    def _order_condition(self) -> tuple[Expression, bool]:
+        direction = self.word("ASC", "DESC")
+        if direction:
+            return self.bracketted(), direction == "DESC"
+        return (self.variable() if self.token.kind == VARIABLE else self.constraint()), False
+
+    def _slice(self) -> tuple[int, int | None]:
+        found: dict[str, int] = {}
+        while keyword := self.word(*({"LIMIT", "OFFSET"} - found.keys())):
+            if self.token.kind != INTEGER:
+                self.fail("a whole number")
+            found[keyword] = int(self.advance().text)
+        return found.get("OFFSET", 0), found.get("LIMIT")
+
+
+def _as_template(triple: Triple) -> Triple:
+    """A triple of a pattern, its blank nodes no variables."""
+    return Triple(*map(_unbound, (triple.subject, triple.predicate, triple.object)))
+
+
+def _unbound(node: Node) -> Node:
+    blank = isinstance(node, Variable) and not is_named(node)
+    return Term(node.name) if blank and isinstance(node, Variable) else node

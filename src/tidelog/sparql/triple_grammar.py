@@ -36,6 +36,8 @@ class TripleGrammar(Cursor):
         self.template = False  # blank nodes are new ones, not variables
         self.statements: list[Statement] = []
         self.labels: set[str] = set()  # of the blank nodes in this block of triples
+        self.used_labels: set[str] = set()  # of those in finished blocks
+        self.refused = ""  # why the query will not be answered, though it is well formed
         self._fresh = 0
 
     def prologue(self) -> None:
@@ -44,7 +46,7 @@ class TripleGrammar(Cursor):
                 self.base = resolve(self.base, self.expect_iri_reference())
             else:
                 name = self.token
-                if name.kind != NAME or not name.text.endswith(":"):
+                if name.kind != NAME or name.text.find(":") != len(name.text) - 1:
                     self.fail("a prefix that ends with ':'")
                 self.advance()
                 self.prefixes[name.text[:-1]] = resolve(self.base, self.expect_iri_reference())

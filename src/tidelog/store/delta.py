@@ -69,9 +69,14 @@ def _joined(
 
 
 def from_rows(dictionary: Dictionary, rows: Sequence[Rows]) -> Delta:
+    """A change of rows, those of a set and relation in any number of pieces."""
+    pieces: dict[tuple[int, Relation], list[Rows]] = {}
+    for some in rows:
+        pieces.setdefault((some.which, some.relation), []).append(some)
     sets: list[dict[Relation, Table]] = [{}, {}, {}, {}]
-    for which, relation, columns, length in rows:
-        run = Run.of(layout_for(len(columns), len(dictionary)), columns, length)
+    for (which, relation), parts in pieces.items():
+        columns = [np.concatenate(column) for column in zip(*(p.columns for p in parts), strict=True)]
+        run = Run.of(layout_for(len(columns), len(dictionary)), columns, sum(p.length for p in parts))
         sets[which][relation] = Table((run,))
     return Delta(*(LocalFacts(dictionary, tables) for tables in sets))
 

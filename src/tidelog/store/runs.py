@@ -21,7 +21,7 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.errors import CorruptionError
-from tidelog.kernel.rows import Ints, layout_for
+from tidelog.kernel.rows import Ints, Mask, layout_for, sorting
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.vocabulary import TRIPLE
@@ -117,18 +117,31 @@ def _with_predicate(relation: Relation, columns: Sequence[Ints], length: int) ->
 
 
 def read_base(root: Path, run: FactRun, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
-    """The explicit facts and all facts of a base."""
+    """The explicit facts and all facts of a base. Its parts have different facts, each part in order."""
     E: dict[Relation, Table] = {}
     I: dict[Relation, Table] = {}
+    gathered: dict[Relation, list[tuple[Sequence[Ints], Marks]]] = {}
     for part in run.parts:
         for relation, columns, marks in _read(root, part, "explicit", dictionary):
-            explicit = marks.astype(np.bool_)
-            layout = layout_for(len(columns), len(dictionary))
-            all_of_them = Run(layout, layout.pack(columns, len(marks)))
-            I[relation] = Table((all_of_them,))
-            if explicit.any():
-                E[relation] = Table((all_of_them.keep(explicit),))
+            gathered.setdefault(relation, []).append((columns, marks.astype(np.bool_)))
+    for relation, blocks in gathered.items():
+        all_of_them, explicit = _merged(blocks, len(dictionary))
+        I[relation] = Table((all_of_them,))
+        if explicit.any():
+            E[relation] = Table((all_of_them.keep(explicit),))
     return LocalFacts(dictionary, E), LocalFacts(dictionary, I)
+
+
+def _merged(blocks: Sequence[tuple[Sequence[Ints], Marks]], terms: int) -> tuple[Run, Mask]:
+    """Rows and marks of a relation from all parts, in order."""
+    columns = [np.concatenate(column) for column in zip(*(columns for columns, _ in blocks), strict=True)]
+    marks = np.concatenate([marks for _, marks in blocks])
+    layout = layout_for(len(columns), terms)
+    rows = layout.pack(columns, len(marks))
+    if len(blocks) > 1:
+        order = sorting(rows)
+        rows, marks = rows[:, order], marks[order]
+    return Run(layout, rows), marks
 
 
 def read_delta(root: Path, run: FactRun, dictionary: Dictionary) -> Delta:

@@ -23,7 +23,7 @@ from tidelog.store import cache, delta, files, runs, terms
 from tidelog.store.catalog import FILE, Catalog, Row
 from tidelog.store.delta import Delta
 from tidelog.store.locks import Pin, WriterLock
-from tidelog.store.records import Commit, Manifest, Segment, Settled, Sums, Version
+from tidelog.store.records import Commit, FactRun, Manifest, Segment, Settled, Sums, Version
 
 SMALL = 20_000  # rows and terms of a change that is kept in the catalog
 _FOLDERS = (runs.FOLDER, terms.FOLDER, cache.FOLDER, "pins")
@@ -266,29 +266,52 @@ class Store:
         self._acknowledge(self.version)
 
     def _commit_files(self, commit: Commit, change: Delta, after: Stored) -> None:
-        """A large change: its own files, those of the tail before it, and a manifest that names them all."""
+        """A large change: its own files, and those of the tail before it."""
+        version = commit.version.version
+        name = self.fresh_name(version)
+        if self.wants_base:
+            run = runs.write_base(self.root, name, version, after.E, after.I)
+        else:
+            run = runs.write_delta(self.root, name, version - 1, version, change)
+        self._name_files(commit, run, self.segments(after.dictionary), after.settled, after.sums)
+        if run.start is None and cache_name(self.manifest):
+            cache.write(self.root, cache_name(self.manifest), after.dictionary, after.E, after.I, self.manifest.terms)
+
+    @property
+    def wants_base(self) -> bool:
+        """Whether the next files are to hold all facts, not what changed: when there is nothing yet."""
+        return self.manifest.base is None and self.tail is None
+
+    def commit_written(
+        self, commit: Commit, run: FactRun, segments: Sequence[Segment], settled: Settled, sums: Sums
+    ) -> None:
+        """A version whose files are written: a base if one is wanted, else a change; and the terms after those there.
+
+        What this process knows of the version is not made by this; `read` it.
+        """
+        self._name_files(commit, run, (*self.manifest.segments, *segments), settled, sums)
+        self.tail, self.tail_commits = None, 0
+        self.version, self.committed_terms = commit.version.version, self.manifest.terms
+        self._acknowledge(self.version)
+
+    def _name_files(
+        self, commit: Commit, run: FactRun, segments: tuple[Segment, ...], settled: Settled, sums: Sums
+    ) -> None:
+        """One transaction that names the files of a version, those of the tail before it, and a new manifest."""
         old, version = self.manifest, commit.version.version
         deltas = list(old.deltas)
-        base = old.base
-        if base is None and self.tail is None:
-            base = run = runs.write_base(self.root, self.fresh_name(version), version, after.E, after.I)
-        else:
-            if self.tail is not None:
-                name = self.fresh_name(self.version)
-                deltas.append(runs.write_delta(self.root, name, old.version, self.version, self.tail))
-            run = runs.write_delta(self.root, self.fresh_name(version), version - 1, version, change)
-            deltas.append(run)
-        filed = replace(commit, start=old.terms, run=run)
-        settled = after.settled
+        if self.tail is not None:
+            deltas.append(
+                runs.write_delta(self.root, self.fresh_name(self.version), old.version, self.version, self.tail)
+            )
+        base = run if run.start is None else old.base
         new = replace(
-            old, generation=old.generation + 1, version=version, base=base, deltas=tuple(deltas), settled=settled,
-            segments=self.segments(after.dictionary), sums=after.sums,
+            old, generation=old.generation + 1, version=version, base=base, settled=settled, segments=segments,
+            deltas=tuple(deltas) if base is run else (*deltas, run), sums=sums,
         )  # fmt: skip
         self.sync()
         replaced = {e.name for e in old.files()} - {e.name for e in new.files()}
-        self._append(filed, None, new, replaced)
-        if cache_name(new) and run is base:
-            cache.write(self.root, cache_name(new), after.dictionary, after.E, after.I, new.terms)
+        self._append(replace(commit, start=old.terms, run=run), None, new, replaced)
 
     def segments(self, dictionary: Dictionary) -> tuple[Segment, ...]:
         """The segments of all terms: new ones are written, together with those before that are not much more."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +23,22 @@ _SCHEMA = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.bina
 
 def write(root: Path, name: str, dictionary: Dictionary, start: int, stop: int) -> Segment:
     """The terms from one id up to another."""
+    return write_arrays(root, name, start, stop, (array for _, array in dictionary.arrays(start, stop)))
+
+
+def write_arrays(root: Path, name: str, start: int, stop: int, arrays: Iterable[pa.Array]) -> Segment:
+    """Terms that follow each other from an id on."""
 
     def fill(sink: Sink) -> None:
+        first = start
         with parquet.ParquetWriter(
             pa.PythonFile(sink, "w"), _SCHEMA, compression="zstd", use_dictionary=False
         ) as writer:
-            for first, array in dictionary.arrays(start, stop):
+            for array in arrays:
                 ids = pa.array(np.arange(first, first + len(array), dtype=np.int32))
                 writer.write_table(pa.Table.from_arrays([ids, array], schema=_SCHEMA))
+                first += len(array)
+        assert first == stop
 
     return Segment(start, stop, files.write(root, f"{FOLDER}/{name}.parquet", fill))
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.relations import WHOLE, Numbering, Relation
+from tidelog.kernel.lookup import Lookup
 from tidelog.kernel.mixed import NONE, WIDTH, Mixed
 from tidelog.kernel.rows import Ints, Mask, layout_for
 from tidelog.kernel.run import Run
@@ -41,6 +42,7 @@ class LocalFacts:
         self._tables = tables
         self._dead, self._plus = dead, plus
         self._read: dict[Relation, Table | None] = {}
+        self._lookups: dict[int, Lookup | None] = {}
 
     @classmethod
     def of_rows(cls, dictionary: Dictionary, parts: Sequence[tuple[Relation, int, Ints]]) -> LocalFacts | None:
@@ -92,6 +94,19 @@ class LocalFacts:
         if relation not in self._read:
             self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
         return self._read[relation]
+
+    def lookup(self, number: int) -> Lookup | None:
+        """The facts of a numbered relation, to look up a few in them; carries nothing out."""
+        if number not in self._lookups:
+            self._lookups[number] = self._lookup(number)
+        return self._lookups[number]
+
+    def _lookup(self, number: int) -> Lookup | None:
+        plus = self._plus.rows_of(number)
+        table = self._tables.get(Numbering.of(self.dictionary).relations[number][0]) if self._tables else None
+        if table is None:
+            return Lookup(None, plus[:0], plus) if len(plus) else None
+        return Lookup(table, self._dead.rows_of(number), plus)
 
     @staticmethod
     def _changed(table: Table | None, dead: Table | None, plus: Table | None) -> Table | None:

@@ -1,0 +1,138 @@
+"""Joins from few facts: a family of rules, with pairs of a fact and a member as the bindings to start from.
+
+Nothing is planned and nothing is carried out beforehand: places are looked up in the sets they read, one after the
+other. Whatever would become large is left to `solve`, which can do it in blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.shapes import Family, Place, Step
+from tidelog.kernel.lookup import Lookup
+from tidelog.kernel.mixed import encode
+from tidelog.kernel.rows import HALF, Ints, Mask
+
+MOST = 1 << 18  # bindings at once
+
+
+class Matches:
+    """Bindings of a family's variables, each with the fact it started from and the member of the family."""
+
+    __slots__ = ("fact", "family", "member", "variables")
+
+    def __init__(self, family: Family, fact: Ints, member: Ints, variables: list[Ints | None]) -> None:
+        self.family = family
+        self.fact, self.member = fact, member
+        self.variables = variables
+
+    @classmethod
+    def of(cls, family: Family, columns: Sequence[Ints], fact: Ints, member: Ints) -> Matches:
+        """Pairs of a fact, given by its two columns, and a member whose pivot it may match."""
+        matches = cls(family, fact, member, [None] * family.variables)
+        wrong: list[Mask] = []
+        for column, arg in zip(columns, family.shape.pivot.args, strict=True):
+            if arg is None:
+                continue
+            if arg >= 0 and matches.variables[arg] is None:
+                matches.variables[arg] = column[fact]
+            elif not family.is_exact:
+                wrong.append(column[fact] != matches.value(arg))
+        return matches.take(np.flatnonzero(~np.logical_or.reduce(wrong))) if wrong else matches
+
+    def __len__(self) -> int:
+        return len(self.fact)
+
+    def value(self, arg: int | None) -> Ints | int:
+        """What stands in a column of a place."""
+        if arg is None:
+            return 0
+        if arg < 0:
+            return self.family.constants[~arg][self.member]
+        column = self.variables[arg]
+        assert column is not None
+        return column
+
+    def take(self, index: Ints) -> Matches:
+        variables = [None if v is None else v[index] for v in self.variables]
+        return Matches(self.family, self.fact[index], self.member[index], variables)
+
+    def checked(self, place: Place, lookup: Lookup) -> Matches:
+        """Those for which the place, bound completely, is there."""
+        found = lookup.holds(self._rows(place))
+        return self if found.all() else self.take(np.flatnonzero(found))
+
+    def _rows(self, place: Place) -> Ints:
+        first, second = map(self.value, place.args)
+        rows = first << HALF | second
+        return np.full(len(self), rows, dtype=np.int64) if isinstance(rows, int) else rows
+
+    def opened(
+        self, place: Place, column: int, lookup: Lookup, start: int = 0, stop: int | None = None
+    ) -> tuple[Matches, Ints] | None:
+        """Extended by the rows of a place of which one column is bound, number `start` up to `stop` of each, and how
+        many each has; None if they are too many.
+        """
+        values = self.value(place.args[column])
+        assert not isinstance(values, int)
+        found = lookup.window(column, values, start, stop, MOST)
+        if found is None:
+            return None
+        which, other, counts = found
+        matches = self.take(which)
+        open_ = place.args[1 - column]
+        assert open_ is not None
+        matches.variables[open_] = other
+        return matches, counts
+
+    def codes(self, bits: int, places: Sequence[Place]) -> list[Ints]:
+        """The facts that some places stand for."""
+        return [encode(bits, p.number, *map(self.value, p.args)) + self._zeros(p) for p in places]
+
+    def _zeros(self, place: Place) -> Ints | int:
+        """To make an array of a fact without arguments."""
+        return np.zeros(len(self), dtype=np.int64) if place.args == (None, None) else 0
+
+
+def lookups(family: Family, sources: Sequence[LocalFacts]) -> list[Lookup] | None:
+    """What each place of the body reads; None if one of them has nothing to read."""
+    found = []
+    for place, source in zip(family.shape.body, sources, strict=True):
+        lookup = source.lookup(place.number)
+        if lookup is None:
+            return None
+        found.append(lookup)
+    return found
+
+
+def joined(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> Matches | None:
+    """All matches of the body; None if they are too many."""
+    for step in plan:
+        if not len(matches):
+            break
+        place, lookup = matches.family.shape.body[step.place], reads[step.place]
+        if step.column is None:
+            matches = matches.checked(place, lookup)
+        else:
+            found = matches.opened(place, step.column, lookup)
+            if found is None:
+                return None
+            matches, _ = found
+    return matches
+
+
+def cheapest(matches: Matches, plans: Sequence[list[Step]], reads: Sequence[Lookup]) -> list[Step]:
+    """The plan that opens fewest rows first."""
+    return plans[0] if len(plans) == 1 else min(plans, key=lambda plan: _opened(matches, plan, reads))
+
+
+def _opened(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> int:
+    step = next(s for s in plan if s.column is not None)
+    column = step.column
+    assert column is not None
+    values = matches.value(matches.family.shape.body[step.place].args[column])
+    assert not isinstance(values, int)
+    return reads[step.place].total(column, values)

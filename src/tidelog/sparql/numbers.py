@@ -1,0 +1,155 @@
+"""Numbers with their types: integer, decimal, float and double, as the operators of XPath promote them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import ROUND_DOWN, Context, Decimal, localcontext
+from functools import lru_cache
+from typing import NamedTuple
+
+from tidelog.model.terms import DECIMAL, DOUBLE, FLOAT, INTEGER, Term, double_text, literal, split_literal
+from tidelog.rules.values import INTEGER_TYPES, Single, float_value, single, single_text
+
+INTEGER_RANK, DECIMAL_RANK, FLOAT_RANK, DOUBLE_RANK = range(4)
+_TYPES = (INTEGER, DECIMAL, FLOAT, DOUBLE)
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
+_CACHED = 1 << 16
+_LONGEST = 1000  # characters of a numeral; converting longer ones takes time quadratic in their length
+_PRECISE = Context(prec=60)
+_FRACTION = Decimal(1).scaleb(-18)  # quotients of decimals have 18 digits after the point
+
+
+class Number(NamedTuple):
+    rank: int
+    value: int | Decimal | float
+
+
+@lru_cache(_CACHED)
+def number(term: Term) -> Number | None:
+    """The number of a literal; None for anything else, numerals that are not of their type included."""
+    if term[0] != '"' or term[-1] != ">":
+        return None
+    text, datatype, _ = split_literal(term)
+    return number_of(text, datatype)
+
+
+def number_of(text: str, datatype: str) -> Number | None:
+    """The number a text denotes in a datatype."""
+    text = text.strip(" \t\n\r")
+    if len(text) > _LONGEST:
+        return None
+    if datatype in INTEGER_TYPES:
+        return _integer(text, *INTEGER_TYPES[datatype])
+    if datatype == DECIMAL:
+        return Number(DECIMAL_RANK, Decimal(text)) if _DECIMAL.fullmatch(text) else None
+    if datatype not in (DOUBLE, FLOAT):
+        return None
+    value = math.nan if text == "NaN" else float_value(text)
+    if value is None:
+        return None
+    return Number(DOUBLE_RANK, value) if datatype == DOUBLE else Number(FLOAT_RANK, _rounded(value))
+
+
+def _integer(text: str, low: int | None, high: int | None) -> Number | None:
+    if not _INTEGER.fullmatch(text):
+        return None
+    value = int(text)
+    inside = (low is None or value >= low) and (high is None or value <= high)
+    return Number(INTEGER_RANK, value) if inside else None
+
+
+def _rounded(value: float) -> float:
+    """As a 32-bit number."""
+    nearest = None if math.isinf(value) or math.isnan(value) else single(value)
+    return nearest if nearest is not None else value if math.isinf(value) or math.isnan(value) else math.copysign(math.inf, value)
+
+
+def number_term(number: Number) -> Term | None:
+    """The canonical literal of a number; None where it is too long to be one."""
+    rank, value = number
+    if rank == INTEGER_RANK:
+        text = str(value) if abs(value) < 10**_LONGEST else None
+    elif rank == DECIMAL_RANK:
+        text = decimal_text(Decimal(value))
+    elif rank == FLOAT_RANK and math.isfinite(value):
+        text = single_text(Single(value))
+    else:
+        text = double_text(float(value))
+    return None if text is None else literal(text, _TYPES[rank])
+
+
+def decimal_text(value: Decimal) -> str:
+    """Without exponent and needless zeros."""
+    text = f"{value:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text in ("-0", "") else text
+
+
+def promoted(a: Number, b: Number) -> tuple[int, int | Decimal | float, int | Decimal | float]:
+    """Two numbers as values of the lowest type that has both."""
+    rank = max(a.rank, b.rank)
+    return rank, converted(a, rank), converted(b, rank)
+
+
+def converted(number: Number, rank: int) -> int | Decimal | float:
+    if rank == INTEGER_RANK:
+        return number.value
+    if rank == DECIMAL_RANK:
+        return Decimal(number.value)
+    try:
+        value = float(number.value)
+    except OverflowError:
+        value = math.copysign(math.inf, number.value)
+    return _rounded(value) if rank == FLOAT_RANK else value
+
+
+def order(a: Number, b: Number) -> int | None:
+    """-1, 0 or 1; None for NaN."""
+    _, x, y = promoted(a, b)
+    return None if x != x or y != y else (x > y) - (x < y)  # type: ignore[operator]
+
+
+Operator = Callable[..., int | Decimal | float]
+
+
+def calculate(operator: str, a: Number, b: Number) -> Number | None:
+    """`+ - * /` as XPath defines them; None for what has no result."""
+    rank, x, y = promoted(a, b)
+    if operator == "/":
+        return _quotient(rank, x, y)
+    try:
+        with localcontext(_PRECISE):
+            result = _OPERATORS[operator](x, y)
+    except ArithmeticError:
+        return None
+    return Number(rank, _rounded(float(result)) if rank == FLOAT_RANK else result)
+
+
+_OPERATORS: dict[str, Operator] = {
+    "+": lambda x, y: x + y,
+    "-": lambda x, y: x - y,
+    "*": lambda x, y: x * y,
+}
+
+
+def _quotient(rank: int, x: int | Decimal | float, y: int | Decimal | float) -> Number | None:
+    if rank <= DECIMAL_RANK:
+        if not y:
+            return None
+        with localcontext(_PRECISE):
+            quotient = Decimal(x) / Decimal(y)
+            try:
+                return Number(DECIMAL_RANK, quotient.quantize(_FRACTION, rounding=ROUND_DOWN))
+            except ArithmeticError:
+                return Number(DECIMAL_RANK, quotient)
+    p, q = float(x), float(y)
+    if q:
+        result = p / q
+    elif p != p or not p:
+        result = math.nan
+    else:
+        result = math.copysign(math.inf, p) * math.copysign(1.0, q)
+    return Number(rank, _rounded(result) if rank == FLOAT_RANK else result)
