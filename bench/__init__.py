@@ -9,6 +9,7 @@
     python -m bench updates             DynamiTE's six updates; also updates-10, updates-100
     python -m bench owl                 OWL 2 RL on tidelog, owlrl and reasonable; also owl-1, owl-10
     python -m bench store               a knowledge base on disk: open, commit, read beside; also store-10, store-100
+    python -m bench sparql              LUBM's queries on tidelog and pyoxigraph; also sparql-10, sparql-100
     python -m bench equality            owl:sameAs by rewriting, and by axioms
     python -m bench report              the pages in docs/ again, from results/
 

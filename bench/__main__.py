@@ -18,6 +18,7 @@ from bench.machine import physical_bytes
 from bench.maintenance import group
 from bench.maintenance import report as maintenance_report
 from bench.measure import Limits
+from bench.sparql import measure as sparql
 from bench.updates import measure as updates
 from bench.updates import report as updates_report
 from bench.workloads import WORKLOADS, Workload
@@ -30,6 +31,7 @@ EVERY_NAME = [
     *(group.NAME, *group.NAMES),
     *(updates.NAME, *updates.NAMES),
     *(durable.NAME, *durable.NAMES),
+    *(sparql.NAME, *sparql.SIZES),
     equality.NAME,
 ]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
@@ -48,6 +50,7 @@ PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # by whether the run is
 OWL = {True: Seconds(90, 2), False: Seconds(300, 10)}
 CHANGES = {True: Seconds(20, 0.5), False: Seconds(120, 5)}
 UPDATES = {True: Seconds(20, 0.5), False: Seconds(60, 12)}
+QUERIES = {True: Seconds(60, 0.5), False: Seconds(600, 5)}
 
 
 class Report(Protocol):
@@ -66,6 +69,7 @@ PAGES: dict[str, Report] = {
     f"{updates.NAME}-{FULL}": updates_report,
     f"{durable.NAME}-{FULL}": durable_report,
     f"{equality.NAME}-{FULL}": equality,
+    f"{sparql.NAME}-{FULL}": sparql,
 }
 
 
@@ -77,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := set(options.workloads) - set(EVERY_NAME):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality)
+    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _sparql)
     return max([measured(options) for measured in groups])
 
 
@@ -147,6 +151,14 @@ def _durable(options: argparse.Namespace) -> int:
 def _equality(options: argparse.Namespace) -> int:
     if not options.workloads or equality.NAME in options.workloads:
         _finish(options, equality.run(options.quick), f"{equality.NAME}-{_extent(options, whole=True)}", equality)
+    return 0
+
+
+def _sparql(options: argparse.Namespace) -> int:
+    chosen = sparql.chosen(options.workloads, options.quick)
+    if chosen:
+        name = f"{sparql.NAME}-{_extent(options, whole=not set(options.workloads) - {sparql.NAME})}"
+        _finish(options, sparql.run(chosen, RESULTS / "data", _limits(options, QUERIES)), name, sparql)
     return 0
 
 

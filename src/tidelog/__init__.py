@@ -26,6 +26,10 @@ if TYPE_CHECKING:
         TidelogError,
         UsageError,
     )
+    from tidelog.explain.bulk import RuleInstances
+    from tidelog.explain.explanation import Explanation
+    from tidelog.explain.verdicts import WhyKept, WhyRemoved
+    from tidelog.explain.why_not import WhyNot
     from tidelog.export import Exported
     from tidelog.inconsistencies import Inconsistency
     from tidelog.knowledge_base import KnowledgeBase, open
@@ -55,6 +59,10 @@ _HOMES = {
         "TidelogError",
         "UsageError",
     ),
+    "explain.bulk": ("RuleInstances",),
+    "explain.explanation": ("Explanation",),
+    "explain.verdicts": ("WhyKept", "WhyRemoved"),
+    "explain.why_not": ("WhyNot",),
     "export": ("Exported",),
     "inconsistencies": ("Inconsistency",),
     "knowledge_base": ("KnowledgeBase", "open"),
@@ -77,6 +85,7 @@ __all__ = [
     "CorruptionError",
     "Counts",
     "Difference",
+    "Explanation",
     "Exported",
     "FactAnswers",
     "Inconsistency",
@@ -90,6 +99,7 @@ __all__ = [
     "Repair",
     "Repairs",
     "RuleError",
+    "RuleInstances",
     "Settings",
     "Status",
     "StoreError",
@@ -98,6 +108,9 @@ __all__ = [
     "UsageError",
     "Verification",
     "Version",
+    "WhyKept",
+    "WhyNot",
+    "WhyRemoved",
     "ontology",
     "open",
     "rulesets",

@@ -124,18 +124,22 @@ class FactAnswers:
     """
 
     def __init__(
-        self, facts: FactSet | Callable[[], FactSet], explicit: FactSet | Callable[[], FactSet] | None = None
+        self,
+        facts: FactSet | Callable[[], FactSet],
+        explicit: FactSet | Callable[[], FactSet] | None = None,
+        length: int | None = None,
     ) -> None:
         """Facts, or what gives them when they are first looked at; `explicit` facts tell which are asserted."""
         self._given = facts
         self._explicit = explicit
+        self._length = length
 
     @cached_property
     def _facts(self) -> FactSet:
         return self._given() if callable(self._given) else self._given
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return len(self._facts) if self._length is None else self._length
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         for fact in self._facts:

@@ -24,6 +24,7 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import mode_of
 from tidelog.errors import InputError, UsageError
 from tidelog.inputs import Input
+from tidelog.model.facts import Fact
 from tidelog.rules.safety import check_arity, check_rules
 from tidelog.rules.syntax import Rule
 from tidelog.state import State
@@ -66,7 +67,7 @@ def attempt(
     start, mode, work = time.perf_counter(), mode_of(before.options), Work()
     ruled = with_rules(before, plus, without, allow_cartesian)
     arities = {**before.E.arities(), **ruled.arities}
-    added, removed = _facts(engine, plus, arities), _facts(engine, minus, arities)
+    added, removed = read_into(engine, plus, arities), read_into(engine, minus, arities)
     done = maintained(
         engine, before, ruled, before.E, before.I, added, removed, algorithm, work, strict=strict, kept=before.kept
     )
@@ -75,7 +76,7 @@ def attempt(
     engine.settle(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
-    gained, lost = FactAnswers(seen.added), FactAnswers(seen.removed)
+    gained, lost = FactAnswers(seen.added, done.E), FactAnswers(seen.removed, before.E)
     change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
     return Attempt(after, change, Delta(done.new, done.gone, outcome.added, outcome.removed))
 
@@ -138,11 +139,17 @@ def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[R
     return tuple(kept.values())
 
 
-def _facts(engine: LocalEngine, source: Input, arities: dict[str, int]) -> LocalFacts:
+def read_into(engine: LocalEngine, source: Input, arities: dict[str, int]) -> LocalFacts:
+    return read_batches(engine, source.facts, source.batches, arities)
+
+
+def read_batches(
+    engine: LocalEngine, facts: Sequence[Fact], batches: Iterable[Iterable[Batch]], arities: dict[str, int]
+) -> LocalFacts:
     """The facts of an input; `arities` learns what is new and refuses what disagrees."""
-    arities |= check_arity(source.facts, arities)
-    batches = (batch for parts in source.batches for batch in _checked(parts, arities))
-    return engine.collect(source.facts) | engine.load(batches)
+    arities |= check_arity(facts, arities)
+    checked = (batch for parts in batches for batch in _checked(parts, arities))
+    return engine.collect(facts) | engine.load(checked)
 
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:

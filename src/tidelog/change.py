@@ -10,10 +10,30 @@ from tidelog.rules.syntax import Rule
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """An estimate of what a change would take, and of how many facts would be gained and lost, explicit ones included.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) . p(b) .", add_rules="q(?x) :- p(?x) .")
+    >>> print(kb.predict(add="p(c) .", remove="p(a) ."))
+    about 2 derivations, +2 -2 facts
+    """
+
+    derivations: int
+    added: int
+    removed: int
+
+    def __str__(self) -> str:
+        return f"about {self.derivations:,} derivations, +{self.added:,} -{self.removed:,} facts"
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """The net effect of one atomic change.
 
-    `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together.
+    `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together. A preview
+    has also `predicted`, an estimate of its `work` made beforehand.
 
     >>> import tidelog
     >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
@@ -29,6 +49,7 @@ class Change:
     reason: str
     work: Work
     seconds: float
+    predicted: Prediction | None = None
 
     def __str__(self) -> str:
         return (

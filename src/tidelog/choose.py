@@ -12,6 +12,8 @@ from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.errors import UsageError
 
+ENGINES = ("auto", "local", "spark")
+
 # Past this part of the explicit facts, computing everything again is cheaper than taking facts away one by one:
 # `bench/maintenance` measures where the two meet.
 _EQUILIBRIUM = 0.03
@@ -42,3 +44,26 @@ def choose(asked: str, program: Program, explicit: int, removed: int, kept: obje
     if program.recursive:
         return Choice("counting+bf", "counts are kept; recursive strata by bf")
     return Choice("counting", "counts are kept, and no rule is recursive")
+
+
+# Bytes of memory that a byte of input takes in this process, with its consequences: `bench/spark` measures it.
+_SWELLING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EngineChoice:
+    engine: str
+    reason: str
+
+
+def choose_engine(asked: str, size: int, memory: int, master: str | None = None) -> EngineChoice:
+    """Where a change is made: here, which is faster as long as it fits into memory, or on Spark."""
+    if asked not in ENGINES:
+        raise UsageError(f"unknown engine {asked!r}; choose one of: {', '.join(ENGINES)}")
+    if asked != "auto":
+        return EngineChoice(asked, "asked for")
+    if master is not None:
+        return EngineChoice("spark", f"on {master}")
+    if size * _SWELLING > memory:
+        return EngineChoice("spark", f"{size:,} bytes of input are too many for {memory:,} bytes of memory")
+    return EngineChoice("local", "it fits into memory")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from tidelog.change import Change
 from tidelog.state import State
@@ -19,7 +20,7 @@ def commit(store: Store, before: State, after: State, change: Change, delta: Del
     after = replace(after, sums=_sums(before, delta)).settle(before)
     stored = after.stored()
     settled = None if after.settled is before.settled else after.settled
-    record = Commit(describe(after, change, delta, message, after.digest()), settled, stored.sums, 0)
+    record = Commit(describe(change, counted(after, delta), message, after.digest()), settled, stored.sums, 0)
     store.commit(record, delta, stored)
     fold_if_due(store, stored)
     return after
@@ -33,21 +34,31 @@ def _sums(before: State, delta: Delta) -> Sums:
     return Sums(explicit.plus(E_added).minus(E_removed), facts.plus(I_added).minus(I_removed))
 
 
-def describe(after: State, change: Change, delta: Delta, message: str, digest: str) -> Version:
+class Counted(NamedTuple):
+    """Facts gained and lost, and how many facts, explicit facts and rules there are."""
+
+    added: int
+    removed: int
+    facts: int
+    explicit: int
+    rules: int
+
+
+def counted(after: State, delta: Delta) -> Counted:
+    return Counted(len(delta.I_added), len(delta.I_removed), len(after.I), len(after.E), len(after.program.after))
+
+
+def describe(change: Change, counts: Counted, message: str, digest: str) -> Version:
     """What `versions()` and `tidelog log` will say."""
     return Version(
-        version=after.version,
+        version=change.version,
         time=datetime.now(UTC).isoformat(timespec="milliseconds"),
         message=message,
         algorithm=change.algorithm,
         engine=change.engine,
         reason=change.reason,
         seconds=round(change.seconds, 6),
-        added=len(delta.I_added),
-        removed=len(delta.I_removed),
-        facts=len(after.I),
-        explicit=len(after.E),
-        rules=len(after.program.after),
         digest=digest,
         work=change.work.figures(),
+        **counts._asdict(),
     )

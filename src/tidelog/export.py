@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,9 @@ from tidelog.errors import InputError, UsageError
 from tidelog.model.vocabulary import RULESET, TRIPLE
 
 Relations = Mapping[str, Answers]
+
+DELTA = "delta"
+SUCCESS = "_SUCCESS"  # the mark of a directory of parts that is whole, as Spark has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +42,41 @@ class Exported:
     left_out: int = 0
 
 
-def export(relations: Relations, out: Path, format: str | None, *, overwrite: bool) -> list[Exported]:
+def export(
+    relations: Relations, out: Path, format: str | None, *, overwrite: bool, partition_by: Sequence[str] = ()
+) -> list[Exported]:
     """Write relations; the format is told from the name of `out` unless it is given."""
-    name = formats.format_name(out, _available(format))
-    _check_free(out, overwrite)
+    name = format_of_export(out, format, partition_by)
+    check_free(out, overwrite)
     if formats.is_rdf(name):
         return [_write_triples(_triples(relations, name), out, name)]
     tables = {p: answers for p, answers in relations.items() if answers.names and not p.startswith(RULESET)}
     without = [Exported(p, 0, "", len(answers)) for p, answers in relations.items() if not answers.names]
-    if len(tables) != 1 or not formats.is_known(out):
+    if name == DELTA:
+        return _write_delta(tables, out, partition_by) + without
+    if not is_one(tables, out):
         return _write_folder(tables, out, name) + without
-    _make_parent(out)
+    make_parent(out)
     rows = [formats.write(out, p, answers.term_blocks(), name) for p, answers in tables.items()]
     return [Exported(p, n, str(out)) for p, n in zip(tables, rows, strict=True)] + without
 
 
-def _available(format: str | None) -> str | None:
-    if format == "delta":
-        raise UsageError('format "delta" is not available yet; "parquet" gives the same columns, one file a relation')
-    return format
+def format_of_export(out: Path, format: str | None, partition_by: Sequence[str]) -> str:
+    """The name of the format; only Delta tables, which need a package, are partitioned."""
+    if DELTA in (format, out.suffix.removeprefix(".") if format is None else None):
+        formats.check_delta()
+        return DELTA
+    if partition_by:
+        raise UsageError('only Delta tables are partitioned (format="delta")')
+    return formats.format_name(out, format)
 
 
-def _check_free(out: Path, overwrite: bool) -> None:
+def is_one(relations: Collection[str], out: Path) -> bool:
+    """Whether `out` is the one relation that is written; else it is a folder of them."""
+    return len(relations) == 1 and (formats.is_known(out) or out.suffix == f".{DELTA}")
+
+
+def check_free(out: Path, overwrite: bool) -> None:
     """Refuse to replace anything without being asked, and anything but an export even then."""
     if not out.exists():
         return
@@ -68,15 +84,21 @@ def _check_free(out: Path, overwrite: bool) -> None:
         raise InputError(f"{out} is already there; choose another name, or replace it (--overwrite, overwrite=True)")
     if out.is_dir():
         for path in out.iterdir():
-            if path.is_dir() or not formats.is_known(path):
+            if not _is_exported(path):
                 raise InputError(f"{out} is not replaced: it holds {path.name}, which no export wrote")
+
+
+def _is_exported(path: Path) -> bool:
+    if not path.is_dir():
+        return formats.is_known(path) or path.name == SUCCESS
+    return formats.is_delta(path) or path.name == formats.LOG or all(map(_is_exported, path.iterdir()))
 
 
 def _triples(relations: Relations, name: str) -> Answers:
     if TRIPLE in relations:
         return relations[TRIPLE]
     there = f"only {', '.join(sorted(relations))}" if relations else "nothing at all"
-    raise UsageError(f"{name} holds triples, and there are none here, {there}; choose csv, tsv or parquet")
+    raise UsageError(f"{name} holds triples, and there are none here, {there}; choose csv, tsv, parquet or delta")
 
 
 def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
@@ -91,16 +113,16 @@ def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
 
     if out.is_dir():
         raise InputError(f"{out} is a directory, and {name} is one file; give the name of a file")
-    _make_parent(out)
+    make_parent(out)
     written = formats.write(out, TRIPLE, stated(), name)
     return Exported(TRIPLE, written, str(out), left_out)
 
 
 def _write_folder(relations: Relations, out: Path, name: str) -> list[Exported]:
     """One file for each relation, in a folder that appears when all of them are whole."""
-    _make_parent(out)
+    make_parent(out)
     written = []
-    with _folder_aside(out) as folder:
+    with folder_aside(out) as folder:
         for predicate, answers in relations.items():
             file = formats.relation_file(predicate, name)
             rows = formats.write(folder / file, predicate, answers.term_blocks(), name)
@@ -108,7 +130,47 @@ def _write_folder(relations: Relations, out: Path, name: str) -> list[Exported]:
     return written
 
 
-def _make_parent(out: Path) -> None:
+def _write_delta(relations: Relations, out: Path, partition_by: Sequence[str]) -> list[Exported]:
+    by = partitions({p: answers.names for p, answers in relations.items()}, partition_by)
+    with delta_tables(out, list(relations)) as tables:
+        rows = [
+            formats.write_delta(tables[p], answers.names, answers.term_blocks(), by[p])
+            for p, answers in relations.items()
+        ]
+    paths = delta_paths(out, relations, out)
+    return [Exported(p, n, str(paths[p])) for p, n in zip(relations, rows, strict=True)]
+
+
+def partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What each relation is partitioned by: the columns asked for, if it has them."""
+    by = {p: tuple(wanted) if set(wanted) <= set(names) else () for p, names in columns.items()}
+    if wanted and not any(by.values()):
+        raise UsageError(f"no relation has the columns to partition by: {', '.join(wanted)}")
+    return by
+
+
+def delta_paths(out: Path, relations: Collection[str], folder: Path) -> dict[str, Path]:
+    """Where the Delta table of each relation is inside a folder that is, or becomes, `out`."""
+    alone = is_one(relations, out)
+    return {p: folder if alone else folder / formats.file_name(p) for p in relations}
+
+
+@contextmanager
+def delta_tables(out: Path, relations: Collection[str]) -> Iterator[dict[str, Path]]:
+    """Where to write the table of each relation: aside as long as there is none, else as its next version."""
+    make_parent(out)
+    if not out.exists():
+        with folder_aside(out) as folder:
+            yield delta_paths(out, relations, folder)
+        return
+    tables = delta_paths(out, relations, out)
+    there = {out} if is_one(relations, out) else set(out.iterdir())
+    for path in sorted(there - {t for t in tables.values() if formats.is_delta(t)}):
+        raise InputError(f"{path} is in the way: it is no Delta table of a relation that is written now; remove it")
+    yield tables
+
+
+def make_parent(out: Path) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -116,7 +178,7 @@ def _make_parent(out: Path) -> None:
 
 
 @contextmanager
-def _folder_aside(out: Path) -> Iterator[Path]:
+def folder_aside(out: Path) -> Iterator[Path]:
     aside = _beside(out, "part")
     try:
         aside.mkdir()

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, Protocol, cast
 
 from tidelog import formats
 from tidelog.dictionary.batch import Batch
@@ -26,18 +27,31 @@ from tidelog.rules.syntax import Program, Rule
 
 PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
 
+_COMPRESSION = 10  # how many times larger RDF text is than its gzip
+
 Prefixes = Mapping[str, str]
 NONE: Prefixes = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class FileSource:
-    """A data file: read here block by block, or, split, by many tasks on Spark."""
+class Frame(Protocol):
+    """What a Spark DataFrame can do, for those who must not import Spark."""
 
-    path: Path
+    def toArrow(self) -> Any: ...  # noqa: N802  Spark's name
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSource:
+    """A Spark DataFrame as the rows of a relation: fetched if it is read here, left where it is if Spark reads it."""
+
+    predicate: str
+    frame: Frame
 
     def __iter__(self) -> Iterator[Batch]:
-        return iter(formats.read(self.path))
+        yield formats.from_arrow(self.predicate, self.frame.toArrow())
+
+
+# Where facts come from: a file (`formats.Reading`), a DataFrame, or rows that were parsed already.
+Batches = Iterable[Batch]
 
 
 @dataclass
@@ -45,7 +59,7 @@ class Input:
     """Facts (some parsed, some still to be read) and rules."""
 
     facts: list[Fact] = field(default_factory=list)
-    batches: list[Iterable[Batch]] = field(default_factory=list)
+    batches: list[Batches] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
 
@@ -56,11 +70,16 @@ class Input:
         self.prefixes |= program.prefixes
         self.batches += [formats.read_import(i, folder) for i in program.imports]
 
+    def nbytes(self) -> int:
+        """About how large the files are; what is in memory already does not count."""
+        files = (source for source in self.batches if isinstance(source, formats.Reading))
+        return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
+
     def add_path(self, path: Path) -> None:
         if path.suffix in PROGRAM_SUFFIXES:
             self.add_program(read_program(path), path.parent)
         else:
-            self.batches.append(FileSource(path))
+            self.batches.append(formats.read(path))
 
 
 def read_text(path: Path) -> str:
@@ -91,12 +110,22 @@ def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
         yield from map(Path, matches)
 
 
-def read_files(patterns: Iterable[str | Path]) -> Input:
-    """Data files and programs."""
+def read_files(sources: Iterable[object]) -> Input:
+    """Data files and programs, and rdflib graphs."""
     result = Input()
-    for path in expand_paths(patterns):
-        result.add_path(path)
+    for source in sources:
+        if _is_graph(source):
+            result.batches.append([formats.from_rdflib(source)])
+        elif isinstance(source, str | Path):
+            for path in expand_paths([source]):
+                result.add_path(path)
+        else:
+            raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob or an rdflib Graph")
     return result
+
+
+def _is_graph(source: object) -> bool:
+    return hasattr(source, "triples") and hasattr(source, "namespaces")
 
 
 def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
@@ -112,10 +141,10 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
     if isinstance(source, str | Path):
         _add_text_or_path(result, source, prefixes)
     elif isinstance(source, Mapping):
-        result.batches += [[_batch(str(name), rows)] for name, rows in source.items()]
+        result.batches += [_batches(str(name), rows) for name, rows in source.items()]
     elif isinstance(source, Fact):
         result.facts.append(source)
-    elif hasattr(source, "triples") and hasattr(source, "namespaces"):
+    elif _is_graph(source):
         result.batches.append([formats.from_rdflib(source)])
     elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
         result.facts += source
@@ -145,19 +174,19 @@ def _looks_like_path(text: str) -> bool:
     )
 
 
-def _batch(name: str, rows: object) -> Batch:
+def _batches(name: str, rows: object) -> Batches:
     """Rows of one relation."""
     if name.startswith("("):
         raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
     kind = type(rows).__module__.partition(".")[0]
     if kind == "pandas":
-        return formats.from_pandas(name, rows)
+        return [formats.from_pandas(name, rows)]
     if kind == "pyarrow":
-        return formats.from_arrow(name, rows)
+        return [formats.from_arrow(name, rows)]
     if kind == "pyspark":
-        return formats.from_arrow(name, rows.toArrow())  # type: ignore[attr-defined]
+        return FrameSource(name, cast(Frame, rows))
     if isinstance(rows, Iterable) and not isinstance(rows, str):
-        return formats.from_rows(name, rows)
+        return [formats.from_rows(name, rows)]
     raise UsageError(
         f"the rows of {name} must be an iterable of tuples, a DataFrame or an Arrow table, not {type(rows).__name__}"
     )

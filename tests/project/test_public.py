@@ -11,6 +11,11 @@ import pytest
 import tidelog
 
 NAMES = {
+    "Explanation",
+    "RuleInstances",
+    "WhyKept",
+    "WhyNot",
+    "WhyRemoved",
     "Version",
     "Verification",
     "StoreError",

@@ -81,7 +81,8 @@ def test_with_rewriting_it_says_that_it_cannot() -> None:
 
 def test_too_many_tries_are_refused() -> None:
     kb = tidelog.open()
-    kb.apply(add={"p": [(i,) for i in range(12)]}, add_rules="q(a) :- p(?x) .")
+    numbers = [(i,) for i in range(12)]
+    kb.apply(add={"p": numbers, "r": numbers}, add_rules="q(a) :- p(?x), r(?x) .")
     with pytest.raises(tidelog.LimitError, match="no repair among the first 50 sets"):
         kb.repair("q(a)", max_tries=50)
 

@@ -71,7 +71,9 @@ def _difference(kb: tidelog.KnowledgeBase, store: ox.Store, query: Query, triple
         found = kb.sparql(query.text)
         problem = "" if found is bool(theirs) else f"{found}, not {bool(theirs)}"
     else:
-        problem = _triples_differ(kb.sparql(query.text), [(term(t.subject), term(t.predicate), term(t.object)) for t in theirs])
+        problem = _triples_differ(
+            kb.sparql(query.text), [(term(t.subject), term(t.predicate), term(t.object)) for t in theirs]
+        )
     data = "\n".join(" ".join((*triple, ".")) for triple in triples)
     return f"seed {seed}\n{data}\n{query.sliced}\n{problem}" if problem else ""
 

@@ -19,7 +19,12 @@ NUMBERS = [
     *(literal(text, DOUBLE) for text in ("1", "2.5", "0.5")),
 ]
 STRINGS = [*map(string, ("", "a", "b", "ab", "10"))]
-OTHERS = [literal("a", language="en"), literal("b", language="en"), literal("a", language="en-gb"), literal("c", language="de")]
+OTHERS = [
+    literal("a", language="en"),
+    literal("b", language="en"),
+    literal("a", language="en-gb"),
+    literal("c", language="de"),
+]
 OTHERS += [literal("true", BOOLEAN), literal("false", BOOLEAN), literal("x", f"{PREFIX}datatype")]
 OBJECTS = [*NODES, *BLANKS, *NUMBERS, *STRINGS, *OTHERS]
 

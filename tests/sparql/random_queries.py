@@ -134,8 +134,7 @@ class _Maker:
 
     def group(self, depth: int) -> str:
         parts = [self.triples()] if self._maybe(0.85) else []
-        for _ in range(self.random.choice((0, 0, 1, 1, 2, 3))):
-            parts.append(self.part(depth))
+        parts += [self.part(depth) for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)))]
         return "{ " + " ".join(parts) + " }"
 
     def part(self, depth: int) -> str:
@@ -202,7 +201,9 @@ class _Maker:
 
     def values(self) -> str:
         names = self._some(NAMES, 2)
-        rows = " ".join(f"({' '.join(self._cell() for _ in names)})" for _ in range(self.random.choice((0, 1, 2, 3, 4))))
+        rows = " ".join(
+            f"({' '.join(self._cell() for _ in names)})" for _ in range(self.random.choice((0, 1, 2, 3, 4)))
+        )
         return f"VALUES ({' '.join(f'?{n}' for n in names)}) {{ {rows} }}"
 
     def _cell(self) -> str:

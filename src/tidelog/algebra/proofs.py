@@ -26,9 +26,7 @@ class Prover(Protocol[F]):
         ...
 
 
-def proofs(
-    engine: Engine[F], rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work
-) -> tuple[F, F]:
+def proofs(engine: Engine[F], rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
     """Some of the guard facts that rules derive from `facts`, and body facts from which they do.
 
     The rules are as in `supports`. A guard fact that is not returned may have a match all the same, but one with few

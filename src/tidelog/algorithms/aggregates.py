@@ -88,7 +88,7 @@ def given_by(engine: Engine[F], rules: Sequence[Rule], D: F, facts: F, work: Wor
         for guard in map(_guard, rule.heads)
         if D.may_match(guard)
     ]
-    return engine.derive(guarded, work) & D if guarded else D - D
+    return engine.derive(guarded, work) & D if guarded else engine.collect(())
 
 
 def _guard(head: Atom) -> Atom:

@@ -62,36 +62,35 @@ class Search(Generic[F]):
 
     def check(self, N: F) -> None:
         """Decide whether the facts N are provable: afterwards each is in P or in S."""
-        sought = new = N - self.P - self.S
-        Q = self.nothing
+        Q = new = N - self.P - self.S
+        self._saturate(new)
+        sought = active = new - self.P
+        level, waiting = 0, [self.nothing for _ in WINDOWS]
         sources = self.support.I - self.S
-        waiting = [new, *[self.nothing] * (len(WINDOWS) - 1)]
-        while True:
-            if new:
-                Q = Q | new
-                self._saturate(new)
-                sought = sought - self.P
-                if not sought:
-                    return
-            found = self._next(waiting)
-            if found is None:
-                break
-            level, active = found
+        while sought:
+            if not active:
+                level, active = self._next(waiting)
+            if not active:
+                self.S = self.S | (Q - self.P)
+                return
             bodies, unfinished = self._backward(active, level, sources)
             if unfinished:
                 waiting[level + 1] = waiting[level + 1] | unfinished
             new = bodies - Q - self.P
-            waiting[0] = waiting[0] | new
-        self.S = self.S | (Q - self.P)
+            if new:
+                Q = Q | new
+                self._saturate(new)
+                sought = sought - self.P
+            level, active = 0, new - self.P
 
-    def _next(self, waiting: list[F]) -> tuple[int, F] | None:
-        """Those that wait for the narrowest window and are still not proved."""
+    def _next(self, waiting: list[F]) -> tuple[int, F]:
+        """Those that wait for the narrowest window and are still not proved, if there are any."""
         for level, facts in enumerate(waiting):
             if facts:
                 waiting[level] = self.nothing
                 if active := facts - self.P:
                     return level, active
-        return None
+        return 0, self.nothing
 
     def _backward(self, active: F, level: int, sources: F) -> tuple[F, F]:
         """The facts from which rules could derive the active ones, and those that have more candidates."""
@@ -104,9 +103,10 @@ class Search(Generic[F]):
 
     def _saturate(self, new: F) -> None:
         """Forward from newly checked facts: all that follows among the checked ones is proved."""
-        self.C = self.C | new
         proved = self.support.axioms(new, self.work) | (new & self.Y)
-        proved = proved | self._at_sight(new - proved)
+        at_sight, bodies = self._at_sight(new - proved)
+        self.C = self.C | (new | bodies)
+        proved = proved | at_sight
         before = self.work.derivations
         while N := proved - self.P:
             V, self.P = self.P, self.P | N
@@ -116,12 +116,11 @@ class Search(Generic[F]):
             self.Y = self.Y | (heads - proved)
         self.work.count("Sat", self.work.derivations - before)
 
-    def _at_sight(self, new: F) -> F:
-        """Those that follow from explicit facts in one step; these facts are checked with it."""
-        before = self.work.derivations
-        proved, bodies = proofs(
-            self.support.engine, self.guarded, new, self.support.E, self.support.negated, self.work
-        )
-        self.C = self.C | bodies
+    def _at_sight(self, new: F) -> tuple[F, F]:
+        """Those that follow from explicit facts in one step, and these explicit facts."""
+        if not new:
+            return self.nothing, self.nothing
+        before, support = self.work.derivations, self.support
+        found = proofs(support.engine, self.guarded, new, support.E, support.negated, self.work)
         self.work.count("Bwd", self.work.derivations - before)
-        return proved
+        return found

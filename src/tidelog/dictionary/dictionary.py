@@ -73,6 +73,11 @@ class Dictionary:
         """The hash table."""
         return self._table.slots
 
+    def snapshot(self) -> tuple[int, Hashes]:
+        """How many terms there are, and a copy of the slots of exactly these."""
+        with self._lock:
+            return len(self), self.slots.copy()
+
     def arrays(self, start: int, stop: int | None = None) -> Iterator[tuple[int, pa.Array]]:
         """The texts of ids from `start` up to `stop` (or all after it) as binary arrays: (first id, array)."""
         return self._texts.arrays(start, len(self) if stop is None else stop)

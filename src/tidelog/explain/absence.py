@@ -1,8 +1,8 @@
 """Why a fact does not hold: for each rule with that head, how far its body can be matched, and what is missing then.
 
-The literals of a body are tried in every order that makes sense, one more at a time: from the sets of literals that match
-together, those with one more that still match. The largest such set is as far as the rule gets; with the values that it
-leaves, none of the other literals that could be asked next has a match.
+The literals of a body are tried in every order that makes sense, one more at a time: from the sets of literals that
+match together, those with one more that still match. The largest such set is as far as the rule gets; with the values
+that it leaves, none of the other literals that could be asked next has a match.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidelog.explain.proof import grounded
 from tidelog.explain.subject import VALUE, Binding, Numbered, Subject, Way, variables_of
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
+from tidelog.rules.syntax import Assignment, Atom, Literal, Rule, Variable, literal_variables
 
 F = TypeVar("F", bound=FactSet)
 
@@ -109,11 +109,6 @@ class _Attempt(Generic[F]):
         return grounded(literal, self.head)
 
 
-def is_satisfied(subject: Subject[F], literals: Iterable[Literal]) -> bool:
-    """Whether some literals match together."""
-    body = tuple(literals)
-    atoms = [b for b in body if isinstance(b, Atom | Negation)]
-    if not atoms:
-        return True
-    rule = Rule((), body, cartesian=True)
-    return any(True for _ in subject.engine.instances(over(rule, subject.I), (), 1))
+def has_match(subject: Subject[F], atom: Atom) -> bool:
+    """Whether some fact matches an atom."""
+    return any(True for _ in subject.engine.instances(over(Rule((), (atom,)), subject.I), (), 1))

@@ -1,8 +1,8 @@
 """An independent check of a proof, simple enough to be believed: nothing of the search is used.
 
-Each step must be an instance of one of the rules: its premises are the facts that the body's atoms become, in order, its
-conditions hold, and what it negates matches no fact. Leaves must be explicit, or say what a rule without a body says. The
-facts below a fact do not include it. Matching is that of the reference engine, by nested loops.
+Each step must be an instance of one of the rules: its premises are the facts that the body's atoms become, in order,
+its conditions hold, and what it negates matches no fact. Leaves must be explicit, or say what a rule without a body
+says. The facts below a fact do not include it. Matching is that of the reference engine, by nested loops.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from tidelog.algebra.extended import over
 from tidelog.engines.reference.engine import conclusions, matches
 from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.explain.proof import Node, Proof
-from tidelog.explain.subject import ground_atom, premises
+from tidelog.explain.subject import Binding, ground_atom, premises
 from tidelog.model.facts import Fact
 from tidelog.rules.expressions import evaluate, holds
-from tidelog.rules.syntax import Assignment, Condition, Negation, Rule
+from tidelog.rules.syntax import Assignment, Condition, Negation, Rule, Variable
 
 
 def check(proof: Proof, rules: Iterable[Rule], E: Container[Fact], I: Iterable[Fact]) -> list[str]:
@@ -66,20 +66,18 @@ def _group_problems(node: Node, rule: Rule, model: ReferenceFacts) -> Iterator[s
     """The rule gives the fact, and the premises are those of the matches shown, which are matches of its group."""
     assert node.group is not None
     found = matches(over(rule, model))
-    (head,) = rule.heads
     if node.fact not in set(conclusions(rule, found)):
         yield "the aggregate gives something else"
-    group = [m for m in found if node.fact in set(conclusions(rule, [m])) or _same_group(node.fact, rule, m)]
-    shown = [dict(m) for m in node.group.matches]
+    group = [m for m in found if _is_of_group(node.fact, rule, m)]
+    shown = node.group.matches
     if not all(m in group for m in shown) or len(group) != node.group.size:
         yield "not the matches of the group"
     if {p.fact for p in node.premises} != {fact for m in shown for fact in premises(rule, m)}:
         yield "the premises are not those of the matches"
 
 
-def _same_group(fact: Fact, rule: Rule, match: object) -> bool:
+def _is_of_group(fact: Fact, rule: Rule, match: Binding) -> bool:
     """Whether a match belongs to the group of a fact: they agree but for the value."""
-    assert isinstance(match, dict)
     (head,) = rule.heads
-    pairs = zip(head.args, fact.args, strict=True)
-    return all(value == match.get(arg, arg) for arg, value in pairs if arg != rule.aggregate)
+    others = [(a, value) for a, value in zip(head.args, fact.args, strict=True) if a != rule.aggregate]
+    return all(value == (match[a] if isinstance(a, Variable) else a) for a, value in others)

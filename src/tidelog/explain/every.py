@@ -2,9 +2,9 @@
 
 A proof is a tree in which no fact stands below itself; two proofs differ if somewhere a fact has another rule, or the
 same rule with other values. An explicit fact that rules derive too has both kinds of proof. A fact that a rule instance
-needs twice has one proof there. For each height in turn the trees of that height are built, premise by premise; what cannot
-be proved within a height at all is known after the first look. Within a height smaller trees come first, as far as they
-are found before the limit.
+needs twice has one proof there. For each height in turn the trees of that height are built, premise by premise; what
+cannot be proved within a height at all is known after the first look. Within a height smaller trees come first, as far
+as they are found before the limit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a change took from a fact: the support it had before, and what of that is gone.
 
-A proof of the version before is broken where an explicit fact is no longer explicit, a rule is gone, a negated atom has a
-match now, or an aggregate gives something else. A proof that is broken nowhere is still a proof, so one of a fact that is
-gone is broken somewhere; everything above that place may have gone with it.
+A proof of the version before is broken where an explicit fact is no longer explicit, a rule is gone, a negated atom has
+a match now, or an aggregate gives something else. A proof that is broken nowhere is still a proof, so one of a fact
+that is gone is broken somewhere; everything above that place may have gone with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.explain.absence import is_satisfied
+from tidelog.explain.absence import has_match
 from tidelog.explain.every import steps_to
 from tidelog.explain.groups import groups_of
 from tidelog.explain.names import Named
@@ -70,13 +70,14 @@ class Causes(Generic[F]):
         return len({self.new.named.stored(Fact("", (t,))) for t in node.fact.args}) == 1
 
     def _is_given(self, node: Node) -> bool:
-        stored = self.new.named.stored(node.fact)
-        return any(g.way.numbered.rule.key in self.new.keys for g in groups_of(self.new.named.subject, stored))
+        assert node.numbered is not None
+        given = groups_of(self.new.named.subject, self.new.named.stored(node.fact))
+        return any(g.way.rule.key == node.numbered.rule.key for g in given)
 
     def _blocking(self, node: Node) -> Iterator[Atom]:
         """The negated atoms that have a match now."""
         for check in node.checks:
-            if isinstance(check, Negation) and is_satisfied(self.new.named.subject, [check.atom]):
+            if isinstance(check, Negation) and has_match(self.new.named.subject, check.atom):
                 yield check.atom
 
     def marked(self, proof: Proof) -> Proof:
@@ -99,4 +100,8 @@ class Causes(Generic[F]):
         for step in islice(steps_to(subject, stored), MOST_SUPPORTS):
             below = {p: Node(p, "explicit") for p in step.premises}  # only their facts matter here
             nodes.append(step.node(stored, below))
-        return [n for n in nodes if self.of(n) or not all(self.new.has(p.fact) for p in n.premises)]
+        return [n for n in nodes if self.of(n) or self.missing(n)]
+
+    def missing(self, node: Node) -> list[Fact]:
+        """The premises of a step that are gone. An aggregate may give the same without some of its group."""
+        return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.has(p.fact)]

@@ -15,7 +15,6 @@ from tidelog.equality.representatives import SAME, Representatives
 from tidelog.explain.proof import Node
 from tidelog.explain.subject import Numbered, Subject
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Rule
 
@@ -108,8 +107,3 @@ def named_subject(
         Numbered(i, version) for i, r in enumerate(rules, 1) if r.heads for version in mode.rules(engine, (r,), I)
     )
     return Named(Subject(engine, state.E, I, numbered, prefixes), E, state.representatives)
-
-
-def representative(named: Named[F], term: Term) -> Term:
-    """The term that stands for another."""
-    return term if named.representatives is None else named.representatives.of([term]).get(term, term)

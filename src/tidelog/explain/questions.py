@@ -1,20 +1,30 @@
-"""The questions that can be asked about one version of a knowledge base; `loss` compares two."""
+"""The questions that can be asked: about one version of a knowledge base, or about what a change did."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import UsageError
+from tidelog.explain.absence import failures
+from tidelog.explain.bulk import DEEPEST, instances
 from tidelog.explain.every import every
 from tidelog.explain.explanation import Explanation
 from tidelog.explain.heights import MOST
+from tidelog.explain.loss import Causes, Version
 from tidelog.explain.names import Named, named_subject
 from tidelog.explain.proof import Proof
-from tidelog.explain.reading import read_fact
+from tidelog.explain.reading import read_fact, read_pattern
 from tidelog.explain.shortest import shortest
 from tidelog.explain.text import fact_text
+from tidelog.explain.verdicts import Support, WhyKept, WhyRemoved
+from tidelog.explain.why_not import WhyNot
 from tidelog.model.facts import Fact
+from tidelog.past import state_at
+from tidelog.rules.syntax import Atom, Variable
 from tidelog.state import State
+from tidelog.store.store import Store
 
 
 def named(engine: LocalEngine, state: State) -> Named[LocalFacts]:
@@ -45,3 +55,66 @@ def proofs(named: Named[LocalFacts], fact: Fact, limit: int | None = None, most:
     stored = named.stored(fact)
     roots = [shortest(named.subject, stored, most)] if limit is None else every(named.subject, stored, limit)
     return tuple(Proof(named.shown(fact, root)) for root in roots)
+
+
+def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
+    """How far each rule gets towards a fact that does not hold."""
+    asked, version = read_fact(fact, state.prefixes), named(engine, state)
+    subject, stored = version.subject, version.stored(asked)
+    if subject.holds(stored):
+        return WhyNot(asked, True, True, (), (), state.prefixes)
+    found = tuple(failures(subject, stored))
+    rules = {way.numbered.number: way.numbered for way in subject.index.named(stored.predicate)}
+    others = tuple(n for number, n in rules.items() if number not in {f.numbered.number for f in found})
+    known = bool(rules) or stored.predicate in subject.I.arities()
+    return WhyNot(asked, False, known, found, others, state.prefixes)
+
+
+def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyRemoved:
+    """The proof that a fact had before a version, the newest unless told, and what of it is gone."""
+    asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
+    causes = _causes(store, engine, state, asked, number)
+    if causes.new.has(asked):
+        raise UsageError(f"{fact_text(asked, state.prefixes)} still holds in version {number}; why_kept says why")
+    (proof,) = proofs(causes.old.named, asked)
+    broken = causes.causes(proof)
+    lost = tuple(dict.fromkeys(node.fact for node in broken if node.kind == "explicit"))
+    used = dict.fromkeys(causes.old.rules[n.numbered.number - 1] for n in proof.nodes if n.numbered)
+    gone = tuple(rule for rule in used if rule.key not in causes.new.keys)
+    return WhyRemoved(asked, number, Explanation((causes.marked(proof),), state.prefixes), lost, gone)
+
+
+def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyKept:
+    """The proof that a fact has in a version, the newest unless told, and the steps to it that the version took."""
+    asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
+    causes = _causes(store, engine, state, asked, number)
+    if not causes.new.has(asked):
+        raise UsageError(f"{fact_text(asked, state.prefixes)} went with version {number}; why_removed says why")
+    supports = (Support(n, tuple(causes.missing(n)), causes.of(n)) for n in causes.lost_supports(asked))
+    return WhyKept(asked, number, Explanation(proofs(causes.new.named, asked), state.prefixes), tuple(supports))
+
+
+def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version: int) -> Causes[LocalFacts]:
+    """A version and the one before, in which the fact must hold."""
+    if not 1 <= version <= state.version:
+        raise UsageError(f"there is no version {version}; versions 1 to {state.version} can be asked about")
+    old, new = (state_at(store, state, v) if v < state.version else state for v in (version - 1, version))
+    causes = Causes(Version(named(engine, old), old.program.after), Version(named(engine, new), new.program.after))
+    if not causes.old.has(fact):
+        raise UsageError(f"{fact_text(fact, state.prefixes)} did not hold before version {version} either")
+    return causes
+
+
+def explain_all(
+    engine: LocalEngine, state: State, pattern: str, depth: int = 1, deep: bool = False, spark: Any = None
+) -> Any:
+    """A table of the rule instances for all facts that match a pattern."""
+    if depth < 1:
+        raise UsageError(f"depth is {depth}; expected 1 or more steps")
+    version = named(engine, state)
+    atom = read_pattern(pattern, state.prefixes)
+    constants = [a for a in atom.args if not isinstance(a, Variable)]
+    standing = iter(version.stored(Fact("", tuple(constants))).args)  # type: ignore[arg-type]
+    stored = Atom(atom.predicate, tuple(a if isinstance(a, Variable) else next(standing) for a in atom.args))
+    table = instances(engine, version, stored, DEEPEST if deep else depth)
+    return table if spark is None else table.to_spark(spark)

@@ -69,7 +69,7 @@ class WhyNot:
             yield "gives", format_term(failure.value, self.prefixes)
 
     def _binding(self, binding: Binding) -> str:
-        return ", ".join(f"{v} = {format_term(t, self.prefixes)}" for v, t in binding.items() if not v.name[:1] == "_")
+        return ", ".join(f"{v} = {format_term(t, self.prefixes)}" for v, t in binding.items() if v.name[:1] != "_")
 
     def _literal(self, literal: Literal) -> str:
         if isinstance(literal, Negation):

@@ -1,10 +1,21 @@
 """Text and tables to facts and back: one file per format, streaming, exact errors."""
 
 from tidelog.dictionary.batch import Batch
+from tidelog.formats.delta_tables import (
+    LOG,
+    DeltaFile,
+    DeltaReading,
+    check_delta,
+    commit_delta,
+    is_delta,
+    write_delta,
+    write_delta_file,
+)
 from tidelog.formats.files import (
     Reading,
     blocks_of,
     export_path,
+    file_name,
     format_name,
     is_known,
     is_rdf,
@@ -15,32 +26,43 @@ from tidelog.formats.files import (
     write_table,
     written_aside,
 )
+from tidelog.formats.folders import read_folder
 from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows
 from tidelog.formats.refused import Refuse, Refused
 from tidelog.formats.source import Span
 from tidelog.formats.writers import Block, only_rdf
 
 __all__ = [
+    "LOG",
     "Batch",
     "Block",
+    "DeltaFile",
+    "DeltaReading",
     "Reading",
     "Refuse",
     "Refused",
     "Span",
     "blocks_of",
+    "check_delta",
+    "commit_delta",
     "export_path",
+    "file_name",
     "format_name",
     "from_arrow",
     "from_pandas",
     "from_rdflib",
     "from_rows",
+    "is_delta",
     "is_known",
     "is_rdf",
     "only_rdf",
     "read",
+    "read_folder",
     "read_import",
     "relation_file",
     "write",
+    "write_delta",
+    "write_delta_file",
     "write_table",
     "written_aside",
 ]

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, cast
@@ -96,9 +96,19 @@ class Reading:
     format: str
     options: Options
     refuse: Refuse | None = None  # told of each bad line, which is then left out
+    scope: Path | None = None  # the file whose blank nodes these are, if this is a part of something
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
+
+    def refusing(self, refuse: Refuse | None) -> Reading:
+        """The same, with bad lines told to somebody and left out; with None the first is an error."""
+        return replace(self, refuse=refuse)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return file_size(self.path)
 
     def batches(self, span: Span | None = None) -> Iterator[Batch]:
         limit = self.options.limit
@@ -116,11 +126,11 @@ class Reading:
         return read_rdf(path, name, chosen.predicate, columns, chosen.base)
 
     def _dialect(self, columns: tuple[int, ...]) -> Dialect:
-        return Dialect(self.options.predicate, self.format == "nquads", columns, blank_scope(self.path))
+        return Dialect(self.options.predicate, self.format == "nquads", columns, blank_scope(self.scope or self.path))
 
     def spans(self, size: int) -> list[tuple[Span | None, int]]:
         """Parts of about so many bytes, and the bytes of each; None is the whole of a file that has no parts."""
-        whole = file_size(self.path)
+        whole = self.size
         if self.options.limit is None and self.format == "parquet":
             return list(row_group_spans(self.path, size))
         if self.options.limit is None and self.format in _LINES and whole > size and not is_zipped(self.path):

@@ -192,28 +192,3 @@ def _concatenate(parts: list[tuple[Ints, dict[int, Ints]]]) -> tuple[Ints, dict[
         return parts[0]
     columns = {p: np.concatenate([c[p] for _, c in parts]) for p in parts[0][1]}
     return np.concatenate([w for w, _ in parts]), columns
-
-
-def window(table: Table, column: int, values: Ints, start: int, stop: int | None) -> tuple[Ints, Ints, Ints]:
-    """The rows of a table of two columns that have one of the values in a column, number `start` up to `stop` of each:
-    which value, the other column, and how many rows each value has. What `Probe.window` does, without its generality.
-    """
-    order = (column, 1 - column)
-    before = np.zeros(len(values), dtype=np.int64)
-    parts = []
-    for run in table.runs:
-        low, high = run.ranges(order, (values,), len(values))
-        counts = high - low
-        first = np.minimum(np.maximum(start - before, 0), counts)
-        length = (counts if stop is None else np.minimum(np.maximum(stop - before, 0), counts)) - first
-        before = before + counts
-        total = int(length.sum())
-        if total:
-            which, positions = expand(low + first, length, total)
-            rows = run.in_order(order).take(positions, axis=1)
-            which, rows = _live(table, run, order, which, rows, ordered=False)
-            parts.append((which, {0: run.layout.unpack(rows, 1)}))
-    if not parts:
-        return before[:0], before[:0], before
-    which, others = _concatenate(parts)
-    return which, others[0], before

@@ -1,6 +1,6 @@
 """Looking up few rows in a narrow relation that was changed a little, without carrying the change out.
 
-    rows  =  (table - dead) | plus        dead and plus are small arrays of packed rows; plus may be all there is
+rows  =  (table - dead) | plus        dead and plus are small arrays of packed rows; plus may be all there is
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ class Lookup:
         self.dead = dead
         self.plus = plus
 
+    def __len__(self) -> int:
+        """About how many rows there are."""
+        return len(self.plus) + (0 if self.table is None else len(self.table))
+
     def holds(self, rows: Ints) -> Mask:
         """Which of some packed rows are here."""
         if self.table is None:
@@ -36,7 +40,7 @@ class Lookup:
         return found & ~is_among(self.dead, rows) if len(self.dead) else found
 
     @cached_property
-    def _runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[Run, ...]:
         """The runs of the table, and one of what is only in `plus`, so that no row is met twice."""
         if self.table is None:
             return (Run(layout_for(2, 0), self.plus.reshape(1, -1)),)
@@ -44,38 +48,30 @@ class Lookup:
         own = (Run(layout_for(2, 0), added.reshape(1, -1)),) if len(added) else ()
         return (*self.table.runs, *own)
 
-    def window(
-        self, column: int, values: Ints, start: int, stop: int | None, most: int | None = None
-    ) -> tuple[Ints, Ints, Ints] | None:
-        """The rows that have one of the values in a column, number `start` up to `stop` of each: which value, the
-        other column, and how many rows each value has, dead ones included. None if that would be more than `most`.
-        """
-        before = np.zeros(len(values), dtype=np.int64)
-        parts = []
+    def first(self, column: int, values: Ints) -> tuple[Ints, Ints]:
+        """One row for each value that has some, by its number, and the other column: the first, if it is alive."""
+        which, others = self._first_in(0, column, values)
+        for number in range(1, len(self.runs)):
+            missing = np.ones(len(values), dtype=np.bool_)
+            missing[which] = False
+            rest = np.flatnonzero(missing)
+            found, added = self._first_in(number, column, values[rest])
+            which, others = np.concatenate((which, rest[found])), np.concatenate((others, added))
+        return which, others
+
+    def _first_in(self, number: int, column: int, values: Ints) -> tuple[Ints, Ints]:
+        rows = self.runs[number].in_order((column, 1 - column))[0]
+        found = rows.take(rows.searchsorted(values << HALF), mode="clip")
+        which = (found >> HALF == values).nonzero()[0]
+        return self.live(number, column, values, which, found[which] & LOW)
+
+    def reach(self, column: int, values: Ints) -> Reach:
+        """Where the rows lie that have one of the values in a column."""
         order = (column, 1 - column)
-        for number, run in enumerate(self._runs):
-            low, high = run.ranges(order, (values,), len(values))
-            counts = high - low
-            which, positions = _cut(low, counts, before, start, stop)
-            before = before + counts
-            if most is not None and len(positions) > most:
-                return None
-            if len(positions):
-                others = run.in_order(order)[0].take(positions) & LOW
-                parts.append(self._live(number, column, values, which, others))
-        if len(parts) == 1:
-            return *parts[0], before
-        if not parts:
-            return before[:0], before[:0], before
-        return np.concatenate([w for w, _ in parts]), np.concatenate([o for _, o in parts]), before
+        return Reach(self, column, values, [run.ranges(order, (values,), len(values)) for run in self.runs])
 
-    def total(self, column: int, values: Ints) -> int:
-        """How many rows have one of the values in a column, dead ones included."""
-        ranges = (run.ranges((column, 1 - column), (values,), len(values)) for run in self._runs)
-        return sum(int((high - low).sum()) for low, high in ranges)
-
-    def _live(self, number: int, column: int, values: Ints, which: Ints, others: Ints) -> tuple[Ints, Ints]:
-        """Without rows that are in the table no more."""
+    def live(self, number: int, column: int, values: Ints, which: Ints, others: Ints) -> tuple[Ints, Ints]:
+        """The rows found in a run, without those that are in the table no more."""
         if self.table is None or number >= len(self.table.runs):
             return which, others
         buried = self.table.dead
@@ -90,6 +86,39 @@ class Lookup:
         return which[alive], others[alive]
 
 
+class Reach:
+    """The rows for each of some values, counted (dead ones too) but not yet looked at."""
+
+    def __init__(self, lookup: Lookup, column: int, values: Ints, ranges: list[tuple[Ints, Ints]]) -> None:
+        self.lookup, self.column, self.values = lookup, column, values
+        self.starts = [low for low, _ in ranges]
+        self.lengths = [high - low for low, high in ranges]
+
+    @cached_property
+    def counts(self) -> Ints:
+        return sum(self.lengths[1:], start=self.lengths[0])
+
+    @property
+    def total(self) -> int:
+        return int(self.counts.sum())
+
+    def window(self, start: int, stop: int | None) -> tuple[Ints, Ints]:
+        """The rows number `start` up to `stop` of each value: which value, and the other column."""
+        before = np.zeros(len(self.values), dtype=np.int64)
+        order, parts = (self.column, 1 - self.column), []
+        for number, (low, counts) in enumerate(zip(self.starts, self.lengths, strict=True)):
+            which, positions = _cut(low, counts, before, start, stop)
+            before = before + counts
+            if len(positions):
+                others = self.lookup.runs[number].in_order(order)[0].take(positions) & LOW
+                parts.append(self.lookup.live(number, self.column, self.values, which, others))
+        if len(parts) == 1:
+            return parts[0]
+        if not parts:
+            return before[:0], before[:0]
+        return np.concatenate([w for w, _ in parts]), np.concatenate([o for _, o in parts])
+
+
 def _cut(low: Ints, counts: Ints, before: Ints, start: int, stop: int | None) -> tuple[Ints, Ints]:
     """Which range, and which position, of the elements number `start` up to `stop` behind `before` others."""
     if start == 0 and stop is None:
@@ -97,7 +126,7 @@ def _cut(low: Ints, counts: Ints, before: Ints, start: int, stop: int | None) ->
     first = np.minimum(np.maximum(start - before, 0), counts)
     last = counts if stop is None else np.minimum(np.maximum(stop - before, 0), counts)
     if stop is not None and stop - start == 1:
-        which = np.flatnonzero(last > first)
+        which = (last > first).nonzero()[0]
         return which, (low + first)[which]
     length = last - first
     return expand(low + first, length, int(length.sum()))

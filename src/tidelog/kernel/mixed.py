@@ -90,7 +90,10 @@ class Mixed:
         if not len(self.codes):
             return self.codes
         lowest, mask = relation << 2 * self.bits, (1 << self.bits) - 1
-        start, stop = self.codes.searchsorted(lowest), self.codes.searchsorted(lowest | mask << self.bits | mask, "right")
+        start, stop = (
+            self.codes.searchsorted(lowest),
+            self.codes.searchsorted(lowest | mask << self.bits | mask, "right"),
+        )
         codes = self.codes[start:stop]
         return (codes >> self.bits & mask) << _HALF | codes & mask
 

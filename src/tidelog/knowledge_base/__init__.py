@@ -4,6 +4,7 @@ held        the state, the engine, the store
 changes     load, apply
 what_if     preview, repair
 questions   query, facts, export, ...
+explanations  explain, why_not, why_removed, why_kept, explain_all
 history     versions, at, diff, verify, compact
 """
 
@@ -11,12 +12,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tidelog.knowledge_base.explanations import Explanations
 from tidelog.knowledge_base.history import History
 from tidelog.knowledge_base.questions import Questions
 from tidelog.knowledge_base.what_if import WhatIf
 
 
-class KnowledgeBase(WhatIf, Questions, History):
+class KnowledgeBase(WhatIf, Questions, Explanations, History):
     """Facts and rules, and every consequence, kept exactly right while both change.
 
     >>> import tidelog

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tidelog.attempt import attempt
+from tidelog.attempt import Attempt, attempt
 from tidelog.change import Change
-from tidelog.commit import commit, describe
-from tidelog.errors import UsageError
+from tidelog.choose import choose_engine
+from tidelog.commit import commit, counted, describe
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.knowledge_base.held import Held
 from tidelog.rules.syntax import Rule
-from tidelog.state import State
-from tidelog.store.delta import Delta
+
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+    from tidelog.pipeline.bulk import Tried
 
 
 class Changes(Held):
     """Tried (`attempt`), made durable (`commit`), and only then seen: a change that fails has changed nothing."""
 
-    def load(self, *files: str | Path, engine: str = "auto", message: str = "") -> Change:
-        """Load data files and programs (with their imports), all or nothing; `message` is kept with the version.
+    def load(
+        self, *files: str | Path | Graph, engine: str = "auto", message: str = "", master: str | None = None
+    ) -> Change:
+        """Load data files, programs (with their imports) and rdflib graphs, all or nothing.
+
+        `message` is kept with the version.
 
         >>> import tidelog, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
@@ -30,7 +38,7 @@ class Changes(Held):
         >>> len(kb.load(path).added)
         2
         """
-        return self._commit(read_files(files), Input(), (), "auto", engine, message)
+        return self._commit(read_files(files), Input(), (), "auto", engine, message, None, master)
 
     def apply(
         self,
@@ -57,6 +65,27 @@ class Changes(Held):
         """
         return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine, message, options)
 
+    def update(
+        self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
+    ) -> Change:
+        """Carry out a SPARQL 1.1 Update request, all its operations as one change; see `docs/sparql.md`.
+
+        `LOAD` reads only the files, and files in the folders, that `allow` names. With `dry_run` nothing is committed.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="[ann, age, 42] .", add_rules="[?x, type, adult] :- [?x, age, ?n], ?n >= 18 .")
+        >>> change = kb.update("DELETE { ?x <age> ?n } INSERT { ?x <age> 7 } WHERE { ?x <age> ?n }")
+        >>> sorted(change.added), sorted(change.removed)
+        ([('triple', 'ann', 'age', 7)], [('triple', 'ann', 'age', 42), ('triple', 'ann', 'type', 'adult')])
+        """
+        from tidelog.sparql.update import read_update
+
+        if dry_run:
+            return self._attempt(*read_update(self._engine, self._state, text, allow), (), "auto", "auto")[1]
+        self._start_writing()
+        return self._commit(*read_update(self._engine, self._state, text, allow), (), "auto", "auto", message)
+
     def _read(
         self, add: object, remove: object, add_rules: object, remove_rules: object
     ) -> tuple[Input, Input, tuple[Rule, ...]]:
@@ -75,28 +104,50 @@ class Changes(Held):
         engine: str,
         message: str,
         options: Mapping[str, object] | None = None,
+        master: str | None = None,
     ) -> Change:
         self._start_writing()
         kept = options or {}
         self._choose_equality(kept.get("equality"))
         before = self._state
-        after, change, delta = self._attempt(plus, minus, without, algorithm, engine)
+        made = self._try(plus, minus, without, algorithm, engine, master)
+        if not isinstance(made, Attempt):
+            if self._store is not None and made.is_written_by_executors(self._store):
+                state, change = made.commit(self._store, message, kept)
+                self._leave_unread(state)
+                return change
+            made = made.gathered()
+        after, change, delta = made
         after = replace(after, options={**after.options, **kept})
         if self._store is None:
-            self._log.append(describe(after, change, delta, message, ""))
+            self._log.append(describe(change, counted(after, delta), message, ""))
         else:
             after = commit(self._store, before, after, change, delta, message)
         self._state = after
         return change
 
     def _attempt(
-        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str
-    ) -> tuple[State, Change, Delta]:
+        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str, master: str | None = None
+    ) -> Attempt:
         """What a change would lead to; nothing is kept."""
-        if engine not in ("auto", "local"):
-            raise UsageError(f"unknown engine {engine!r}; choose one of: auto, local")
+        made = self._try(plus, minus, without, algorithm, engine, master)
+        return made if isinstance(made, Attempt) else made.gathered()
+
+    def _try(
+        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str, master: str | None
+    ) -> Attempt | Tried:
         strict = self._strict or bool(self._state.options.get("strict"))
         cartesian = self._allow_cartesian
-        return attempt(
-            self._engine, self._state, plus, minus, without, algorithm, strict=strict, allow_cartesian=cartesian
+        size = plus.nbytes() + minus.nbytes()
+        choice = choose_engine(engine, size, self._settings.memory_budget, master)
+        if choice.engine == "local":
+            return attempt(
+                self._engine, self._state, plus, minus, without, algorithm, strict=strict, allow_cartesian=cartesian
+            )
+        from tidelog.pipeline.bulk import Bulk
+
+        if self._bulk is None:
+            self._bulk = Bulk(self._engine, self._store, master=master)
+        return self._bulk.attempt(
+            self._state, plus, minus, without, algorithm, choice.reason, strict=strict, allow_cartesian=cartesian
         )

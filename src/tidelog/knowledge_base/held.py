@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
@@ -18,6 +18,9 @@ from tidelog.settings import Settings
 from tidelog.state import State, restored
 from tidelog.store.records import Version
 from tidelog.store.store import Store, Stored
+
+if TYPE_CHECKING:
+    from tidelog.pipeline.bulk import Bulk
 
 
 class Held:
@@ -40,6 +43,7 @@ class Held:
         self._read_only = read_only
         self._log: list[Version] = []  # of a knowledge base in memory
         self._store = None if path is None else Store(Path(path), create=create and not read_only)
+        self._bulk: Bulk | None = None
         self._engine = LocalEngine(self._settings)
         nothing = self._engine.collect(())
         self._state = State(nothing, nothing)
@@ -58,15 +62,30 @@ class Held:
             self._state = replace(self._state, options={**self._state.options, "equality": asked})
 
     @property
+    def _state(self) -> State:
+        """The newest version this object knows; its facts are read now if executors have written them."""
+        if self._unread and self._store is not None:
+            self._read_store(self._store.read(self._engine.dictionary))
+        return self._described
+
+    @_state.setter
+    def _state(self, state: State) -> None:
+        self._described, self._unread = state, False
+
+    def _leave_unread(self, state: State) -> None:
+        """A version of which all but the facts is known; they are on disk."""
+        self._described, self._unread = state, True
+
+    @property
     def _equality(self) -> Mode:
         return mode_of(self._state.options)
 
     def _read_store(self, stored: Stored) -> None:
         """Take a version from disk."""
         if stored.dictionary is not self._engine.dictionary:
-            self._engine.close()
+            self._close_engines()
             self._engine = LocalEngine(self._settings, stored.dictionary)
-        self._state = restored(stored, self._state)
+        self._state = restored(stored, self._described)
 
     def __enter__(self) -> Self:
         return self
@@ -82,29 +101,35 @@ class Held:
         >>> import tidelog
         >>> tidelog.open().close()
         """
-        self._engine.close()
+        self._close_engines()
         if self._store is not None:
             self._store.close()
+
+    def _close_engines(self) -> None:
+        self._engine.close()
+        if self._bulk is not None:
+            self._bulk.close()
+            self._bulk = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, in the order they were added; `str(rule)` is its text."""
-        return self._state.program.after
+        return self._described.program.after
 
     @property
     def version(self) -> int:
         """0 when new; each change that is committed adds one."""
-        return self._state.version
+        return self._described.version
 
     @property
     def prefixes(self) -> Mapping[str, str]:
         """Prefixes declared by the programs that were loaded; queries may use them."""
-        return self._state.prefixes
+        return self._described.prefixes
 
     @property
     def options(self) -> Mapping[str, object]:
         """What is kept besides facts and rules: `strict`, and `ruleset`, the name of the rule set it was made with."""
-        return self._state.options
+        return self._described.options
 
     def _start_writing(self) -> None:
         """Become the one writer, of the newest version."""

@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidelog.answers import Answers, FactAnswers, marks
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.equality.modes import MODES, OFF
 from tidelog.export import Exported, export
 from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.knowledge_base.held import Held
+from tidelog.model.facts import column_names
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.queries import Kind, Limits, ask
 from tidelog.status import Status, status
 
+if TYPE_CHECKING:
+    from rdflib import Graph
+
+    from tidelog.sparql import Solutions
+
 
 class Questions(Held):
     """What can be asked. Nothing here changes anything."""
+
+    _named: tuple[LocalFacts, LocalFacts] | None = None  # the facts under all names, and of which they were made
 
     def query(
         self,
@@ -41,6 +51,40 @@ class Questions(Held):
         """
         return ask(self._engine, self._state, text, kind, Limits(timeout, max_rows, max_memory))
 
+    def sparql(
+        self,
+        text: str,
+        kind: Kind = "all",
+        *,
+        timeout: float | None = None,
+        max_rows: int | None = None,
+        max_memory: int | None = None,
+    ) -> Solutions | bool | Graph:
+        """The answer to a SPARQL 1.1 query over the triples: rows for SELECT, a truth value for ASK, else a graph.
+
+        `kind` "explicit" or "derived" asks of those triples alone. A query that takes more than `timeout` seconds, has
+        more than `max_rows` rows or needs more than `max_memory` bytes is stopped.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="[ann, age, 42] . [bob, age, 7] .")
+        >>> list(kb.sparql("SELECT ?who { ?who <age> ?n FILTER (?n < 18) }")), kb.sparql("ASK { ?x <age> 7 }")
+        ([('bob',)], True)
+        """
+        from tidelog.sparql import Limits, Source, evaluate
+
+        source = Source(self._engine, self._triples(kind), self.prefixes)
+        return evaluate(source, text, Limits(timeout, max_rows, max_memory))
+
+    def _triples(self, kind: Kind) -> LocalFacts:
+        """The facts that SPARQL sees: under all names, if one stands for others."""
+        if kind != "all" or self._equality is MODES[OFF]:
+            return self._state.I if kind == "all" else self._of_kind(kind, TRIPLE)
+        I = self._state.I
+        if self._named is None or self._named[0] is not I:
+            self._named = I, self._of_kind(kind, TRIPLE)
+        return self._named[1]
+
     def facts(self, predicate: str, kind: Kind = "all") -> Answers:
         """The facts of one predicate: all, only the explicit ones, or only those that are derived and not explicit.
 
@@ -55,7 +99,7 @@ class Questions(Held):
 
     def _answers(self, facts: LocalFacts, name: str) -> Answers:
         arity = facts.arities().get(name) or self._state.arities.get(name, 0)
-        names, length, E = _column_names(name, arity), facts.predicates().get(name, 0), self._state.E
+        names, length, E = column_names(name, arity), facts.predicates().get(name, 0), self._state.E
         asserted = partial(marks, facts.only(name), E)
         return Answers(names, lambda: facts.columns(name), length, self._engine.dictionary, asserted)
 
@@ -105,6 +149,19 @@ class Questions(Held):
         chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._state.known, relations))
         return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
 
+    def to_rdflib(self, kind: Kind = "all") -> Graph:
+        """The triples as an rdflib Graph in memory, which knows the prefixes; a copy that later changes do not reach.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="[ann, knows, bob] . p(a) .", add_rules="[?y, knows, ?x] :- [?x, knows, ?y] .")
+        >>> len(kb.to_rdflib()), len(kb.to_rdflib("explicit"))
+        (2, 1)
+        """
+        from tidelog.formats.rdflib_terms import to_graph
+
+        return to_graph(self._answers(self._of_kind(kind, TRIPLE), TRIPLE).term_blocks(), self.prefixes)
+
     def status(self) -> Status:
         """Version, digest, and how many facts there are of which relation.
 
@@ -126,7 +183,3 @@ class Questions(Held):
         True
         """
         return self._state.digest()
-
-
-def _column_names(predicate: str, arity: int) -> list[str]:
-    return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]

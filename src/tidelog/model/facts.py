@@ -1,10 +1,11 @@
-"""A fact: a predicate and its arguments, which are terms."""
+"""A fact: a predicate and its arguments, which are terms; and what the columns of a relation are called."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
 
 
 class Fact(NamedTuple):
@@ -12,3 +13,8 @@ class Fact(NamedTuple):
 
     predicate: str
     args: tuple[Term, ...]
+
+
+def column_names(predicate: str, arity: int) -> list[str]:
+    """The names of the columns of a relation as a table."""
+    return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]

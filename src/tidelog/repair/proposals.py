@@ -31,7 +31,7 @@ class Repair:
     >>> _ = kb.apply(add="p(a) . q(a) .", add_rules="r(?x) :- p(?x), q(?x) . s(?x) :- q(?x) .")
     >>> first, second = kb.repair("r(a)")
     >>> print(second)
-    remove q(a) . (with it go r(a) . s(a) .)
+    remove q(a) . and lose r(a) . s(a) .
     >>> kb.apply(remove=second.facts).version
     2
     """
@@ -52,8 +52,9 @@ class Repair:
     def __str__(self) -> str:
         others = sorted(set(self.effect.removed.texts(self.prefixes)) - set(self.texts()))
         more = f" … {len(others) - _SHOWN:,} more" if len(others) > _SHOWN else ""
-        come = f"; {len(self.effect.added):,} new facts follow" if len(self.effect.added) else ""
-        return f"remove {' '.join(self.texts())} (with it go {' '.join(others[:_SHOWN])}{more}{come})"
+        went = f" and lose {' '.join(others[:_SHOWN])}{more}" if others else ""
+        came = f" and gain {len(self.effect.added):,} facts" if len(self.effect.added) else ""
+        return f"remove {' '.join(self.texts())}{went}{came}"
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class View:
         self._store = Store(Path(path), create=False)
         self._newest = restored(self._store.read())
         self._engine = LocalEngine(dictionary=self._newest.E.dictionary)
+        self._facts: dict[tuple[str, Kind], Shown] = {}
         past = version is not None and version != self._newest.version
         self.state = state_at(self._store, self._newest, version) if past and version is not None else self._newest
 
@@ -46,7 +47,13 @@ class View:
         self._store.close()
 
     def facts(self, relation: str, kind: Kind) -> Shown:
-        """The facts of a relation."""
+        """The facts of a relation, found once for all tasks: what users see may have to be derived."""
+        key = relation, kind
+        if key not in self._facts:
+            self._facts[key] = self._found(relation, kind)
+        return self._facts[key]
+
+    def _found(self, relation: str, kind: Kind) -> Shown:
         E = self.state.E.only(relation)
         if kind == "explicit":
             return Shown(E, E, kind)
@@ -69,17 +76,18 @@ class View:
         return Shown(gained.only(relation), self.state.E, kind), Shown(lost.only(relation), before[0], kind)
 
 
-_views: OrderedDict[tuple[str, int | None], View] = OrderedDict()
+_views: OrderedDict[tuple[str, int], View] = OrderedDict()
 _lock = Lock()
 
 
-def view(path: str, version: int) -> View:
-    """A version, kept open by this process for a while."""
+def view(path: str, version: int | None = None) -> View:
+    """A version, or the newest one, kept open by this process for a while."""
     with _lock:
-        key = (path, version)
-        if key not in _views:
+        found = _views.get((path, version)) if version is not None else None
+        if found is None:
+            found = View(path, version)
             while len(_views) >= _KEPT:
                 _views.popitem(last=False)[1].close()
-            _views[key] = View(path, version)
-        _views.move_to_end(key)
-        return _views[key]
+        _views[path, found.state.version] = found
+        _views.move_to_end((path, found.state.version))
+        return found

@@ -1,7 +1,7 @@
 """Equality, order and truth of terms, as section 17 defines them. None is a type error.
 
-Literals of known types are compared by value, and values of different kinds are different. Of literals whose type is not
-known, or whose text is not of their type, nothing is known but that each is itself.
+Literals of known types are compared by value, and values of different kinds are different. Of literals whose type is
+not known, or whose text is not of their type, nothing is known but that each is itself.
 """
 
 from __future__ import annotations

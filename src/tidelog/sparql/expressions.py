@@ -60,9 +60,7 @@ class Expressions:
             case _:
                 return self._each(expression, table, self._truths)
 
-    def _same(
-        self, operator: str, call: Expression, left: Expression, right: Expression, table: Bindings
-    ) -> Truth:
+    def _same(self, operator: str, call: Expression, left: Expression, right: Expression, table: Bindings) -> Truth:
         """`=` and `!=` of variables and constants: terms that are no literals are equal if they have the same id."""
         a, b = self.column(left, table), self.column(right, table)
         bound = (a >= 0) & (b >= 0)
@@ -79,7 +77,10 @@ class Expressions:
         return self._each(expression, table, lambda e, t: self.overlay.encode_many(self.terms(e, t)))
 
     def _each(
-        self, expression: Expression, table: Bindings, evaluate: Callable[[Expression, Bindings], npt.NDArray[np.signedinteger]]
+        self,
+        expression: Expression,
+        table: Bindings,
+        evaluate: Callable[[Expression, Bindings], npt.NDArray[np.signedinteger]],
     ) -> npt.NDArray[np.signedinteger]:
         """Evaluate for distinct inputs, a block at a time, and put the results back in their rows."""
         inputs = table.only([n for n in table.columns if n in mentioned(expression)])
@@ -143,4 +144,3 @@ def _and(left: Truth, right: Truth) -> Truth:
 
 def _not(truth: Truth) -> Truth:
     return np.where(truth < 0, -1, 1 - truth).astype(np.int8)
-

@@ -25,7 +25,9 @@ Terms = list[Term | None]
 def _comparison(test: Callable[[int], bool]) -> Function:
     def compare(a: Term, b: Term) -> Term | None:
         found = order(a, b)
-        return None if found is None else boolean(test(found))
+        if found is None:
+            return FALSE if number(a) is not None and number(b) is not None else None  # NaN
+        return boolean(test(found))
 
     return compare
 
@@ -66,7 +68,9 @@ class Functions:
 
     def __init__(self, guard: Guard) -> None:
         self.guard = guard
-        self.now = literal(datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), f"{XSD}dateTime")
+        self.now = literal(
+            datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), f"{XSD}dateTime"
+        )
         self._own: dict[str, Callable[[Sequence[Terms], int], Terms]] = {
             "NOW": lambda _, length: [self.now] * length,
             "RAND": lambda _, length: [double(random.random()) for _ in range(length)],
@@ -85,7 +89,9 @@ class Functions:
             return special(columns, length)
         simple = SIMPLE.get(function)
         if simple is None:
-            raise UsageError(f"there is no function <{function}>; there are the built-in ones and the casts of SPARQL 1.1")
+            raise UsageError(
+                f"there is no function <{function}>; there are the built-in ones and the casts of SPARQL 1.1"
+            )
         if not columns:
             return [simple()] * length
         self.guard.check()

@@ -64,7 +64,13 @@ def _integer(text: str, low: int | None, high: int | None) -> Number | None:
 def _rounded(value: float) -> float:
     """As a 32-bit number."""
     nearest = None if math.isinf(value) or math.isnan(value) else single(value)
-    return nearest if nearest is not None else value if math.isinf(value) or math.isnan(value) else math.copysign(math.inf, value)
+    return (
+        nearest
+        if nearest is not None
+        else value
+        if math.isinf(value) or math.isnan(value)
+        else math.copysign(math.inf, value)
+    )
 
 
 def number_term(number: Number) -> Term | None:
@@ -109,7 +115,7 @@ def converted(number: Number, rank: int) -> int | Decimal | float:
 def order(a: Number, b: Number) -> int | None:
     """-1, 0 or 1; None for NaN."""
     _, x, y = promoted(a, b)
-    return None if x != x or y != y else (x > y) - (x < y)  # type: ignore[operator]
+    return None if x != x or y != y else (x > y) - (x < y)
 
 
 Operator = Callable[..., int | Decimal | float]

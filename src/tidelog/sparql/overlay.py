@@ -1,7 +1,7 @@
 """Terms of one query: those of the knowledge base, and beside them those that the query mentions or computes.
 
-A query adds nothing to the dictionary. Its own terms have ids from the size that the dictionary had when it began, so no
-fact has one of them; they are forgotten with the query.
+A query adds nothing to the dictionary. Its own terms have ids from the size that the dictionary had when it began, so
+no fact has one of them; they are forgotten with the query.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tidelog.errors import UsageError
@@ -72,8 +73,13 @@ class QueryGrammar(PatternGrammar):
 
     def query(self) -> Query:
         self.prologue()
-        forms = {"SELECT": self._select, "CONSTRUCT": self._construct, "DESCRIBE": self._describe, "ASK": self._ask}
-        query: Query = forms[self.expect_word(*forms)]()
+        forms: dict[str, Callable[[], Query]] = {
+            "SELECT": self._select,
+            "CONSTRUCT": self._construct,
+            "DESCRIBE": self._describe,
+            "ASK": self._ask,
+        }
+        query = forms[self.expect_word(*forms)]()
         if self.token.kind != END:
             self.fail("the end of the query")
         if self.refused:
@@ -147,7 +153,7 @@ class QueryGrammar(PatternGrammar):
         self._dataset()
         pattern = self._where() if starred or self.is_word("WHERE") or self.is_sign("{") else UNIT
         if starred:
-            resources += filter(is_named, visible(pattern))
+            resources += [v for v in visible(pattern) if is_named(v)]
         return Describe(self._unprojected(pattern), tuple(resources))
 
     def _where(self) -> Pattern:

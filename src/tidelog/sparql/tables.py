@@ -49,8 +49,21 @@ def numbered(columns: Sequence[Ints], length: int) -> tuple[Ints, Ints]:
 
 def distinct(table: Bindings) -> Bindings:
     """Each row once, in order of first appearance."""
-    _, first = numbered(list(table.columns.values()), table.length)
-    return table if len(first) == table.length else table.take(np.sort(first))
+    number, some = numbered(list(table.columns.values()), table.length)
+    if len(some) == table.length:
+        return table
+    first = np.empty(len(some), dtype=np.int64)
+    first[number[::-1]] = np.arange(table.length - 1, -1, -1)  # of equal rows the one written last stays
+    return table.take(np.sort(first))
+
+
+def is_among(table: Bindings, others: Bindings) -> Mask:
+    """Which rows of a table are also in another one of the same columns."""
+    length = table.length + others.length
+    number, some = numbered([np.concatenate([c, column_of(others, n)]) for n, c in table.columns.items()], length)
+    known = np.zeros(len(some), dtype=np.bool_)
+    known[number[table.length :]] = True
+    return known[number[: table.length]]
 
 
 def seeds_of(table: Bindings, variables: frozenset[Variable]) -> Bindings | None:
@@ -63,7 +76,7 @@ def _by_bound(table: Bindings, names: Sequence[Hashable]) -> Iterator[tuple[Ints
     """The rows that bind the same of some variables: (their numbers, None for all, and the variables)."""
     code = np.zeros(table.length, dtype=np.int64)
     always: set[Hashable] = set()
-    open_ = []
+    open_: list[Hashable] = []
     for name in names:
         bound = column_of(table, name) >= 0
         if bound.all():

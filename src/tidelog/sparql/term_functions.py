@@ -14,7 +14,6 @@ from tidelog.model.terms import (
     DOUBLE,
     FLOAT,
     INTEGER,
-    LANG_STRING,
     STRING,
     Term,
     boolean,
@@ -26,7 +25,6 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.model.vocabulary import XSD
 from tidelog.rules.values import DATE, DATE_TIME, moment, truth
 from tidelog.sparql.numbers import (
     DECIMAL_RANK,

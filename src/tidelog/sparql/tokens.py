@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 from tidelog.errors import Location, ParseError
 
-_BASE = "A-Za-zÀ-ÖØ-öø-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+_BASE = (
+    "A-Za-zÀ-ÖØ-öø-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
 _WORD = _BASE + "_0-9"
 _CHARS = _WORD + "\u00b7\u0300-\u036f\u203f-\u2040\\-"
 _PREFIX = rf"(?:[{_BASE}](?:[{_CHARS}.]*[{_CHARS}])?)?"
@@ -15,7 +18,14 @@ _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
 _LOCAL = rf"(?:[{_WORD}:]|{_ESCAPED})(?:(?:[{_CHARS}.:]|{_ESCAPED})*(?:[{_CHARS}:]|{_ESCAPED}))?"
 _ESCAPE = r"\\[tbnrf\\\"']"
 
-IRI, NAME, BLANK, VARIABLE, STRING, LANGUAGE = "an IRI", "a prefixed name", "a blank node", "a variable", "a string", "a language"
+IRI, NAME, BLANK, VARIABLE, STRING, LANGUAGE = (
+    "an IRI",
+    "a prefixed name",
+    "a blank node",
+    "a variable",
+    "a string",
+    "a language",
+)
 DOUBLE, DECIMAL, INTEGER, WORD, SIGN, END = "a double", "a decimal", "an integer", "a word", "a sign", "the end"
 
 _TOKENS = [
@@ -53,7 +63,7 @@ def tokenise(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise ParseError(f"{text[at : at + 10].split()[0]!r} cannot stand in SPARQL", location(text, at))
+            raise ParseError(f"{text[at : at + 10].split(maxsplit=1)[0]!r} cannot stand in SPARQL", location(text, at))
         assert match.lastindex is not None
         tokens.append(Token(_KINDS[match.lastindex - 1], match[0], at, match.end()))
         at = _space(text, match.end())

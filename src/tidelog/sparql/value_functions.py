@@ -8,13 +8,15 @@ from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
 from urllib.parse import quote
 
-from tidelog.model.terms import DECIMAL, LANG_STRING, STRING, Term, boolean, integer, literal, split_literal, string
+from tidelog.model.terms import DECIMAL, LANG_STRING, Term, boolean, integer, literal, split_literal, string
 from tidelog.model.vocabulary import XSD
 from tidelog.rules.values import DATE, DATE_TIME, LONGEST_STRING, moment, tagged
 from tidelog.sparql.numbers import DECIMAL_RANK, INTEGER_RANK, Number, decimal_text, number, number_term
 from tidelog.sparql.term_functions import Function
 
-_PARTS = re.compile(r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?))?(Z|[+-][0-9:]+)?")
+_PARTS = re.compile(
+    r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?))?(Z|[+-][0-9:]+)?"
+)
 
 
 def text_term(text: str, tag: str = "") -> Term | None:
@@ -116,7 +118,7 @@ def _rounding(whole: Callable[[Decimal], Decimal], real: Callable[[float], float
             return number_term(found)
         if rank == DECIMAL_RANK:
             return number_term(Number(rank, whole(Decimal(value))))
-        return number_term(Number(rank, real(float(value)) if math.isfinite(value) else value))
+        return number_term(Number(rank, real(float(value)) if math.isfinite(value) else float(value)))
 
     return apply
 

@@ -120,12 +120,12 @@ class Store:
             )
         return version
 
-    def read(self) -> Stored:
-        """The newest version."""
+    def read(self, known: Dictionary | None = None) -> Stored:
+        """The newest version. A dictionary that has its terms already, and no others, need not be read again."""
         manifest, rows = self._pinned(None)
         self.tail, self.tail_commits = None, 0
         self.version, self.hash = manifest.version, bytes.fromhex(manifest.commit)
-        return self._follow(self._read_manifest(manifest), manifest, rows)
+        return self._follow(self._read_manifest(manifest, known), manifest, rows)
 
     def advance(self, now: Stored) -> Stored:
         """The newest version from the one that was read last, at the price of what has changed."""
@@ -179,12 +179,14 @@ class Store:
             pin.release()
         raise StoreError(f"{self.root} changes too quickly to be read; try again")
 
-    def _read_manifest(self, manifest: Manifest) -> Stored:
+    def _read_manifest(self, manifest: Manifest, known: Dictionary | None) -> Stored:
         name = cache_name(manifest)
-        held = cache.read(self.root, name) if name else None
+        if known is not None and len(known) != manifest.terms:
+            known = None
+        held = cache.read(self.root, name) if name and known is None else None
         if held is None or len(held[0]) > manifest.terms:
-            dictionary = Dictionary()
-            for segment in manifest.segments:
+            dictionary = Dictionary() if known is None else known
+            for segment in manifest.segments if known is None else ():
                 terms.read(self.root, segment, dictionary)
             E, I = self.read_base(manifest, dictionary)
             if name:

@@ -22,6 +22,7 @@ from tidelog.rules.syntax import Aggregate, Atom, Variable
 Argument = Variable | Term | Aggregate
 
 _HALF = 32
+_IN_COLUMN = (1 << 61, 1 << 62)  # what tells keys with a constant from those without, by its column
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,7 @@ class AtomIndex:
 
     def __init__(self, dictionary: Dictionary, atoms: Sequence[Atom]) -> None:
         self.numbering = Numbering.of(dictionary)
-        by_constant: list[dict[int, list[int]]] = [{}, {}]
-        by_relation: dict[int, list[int]] = {}
+        by_key: dict[int, list[int]] = {}
         self.anywhere: list[int] = []  # triples whose predicate is a variable
         for i, atom in enumerate(atoms):
             narrow = Narrow.of(atom, dictionary)
@@ -88,54 +88,41 @@ class AtomIndex:
                     self.anywhere.append(i)
                 continue  # small sets have no facts of wider relations
             place = next(iter(narrow.constants()), None)
-            if place is None:
-                by_relation.setdefault(narrow.number, []).append(i)
-            else:
-                key = narrow.number << _HALF | dictionary.encode(narrow.args[place])  # type: ignore[arg-type]
-                by_constant[place].setdefault(key, []).append(i)
-        self._relations, self._first, self._second = _Keys(by_relation), _Keys(by_constant[0]), _Keys(by_constant[1])
+            key = narrow.number << _HALF
+            if place is not None:
+                key |= _IN_COLUMN[place] | dictionary.encode(narrow.args[place])  # type: ignore[arg-type]
+            by_key.setdefault(key, []).append(i)
+        keys = sorted(by_key)
+        self._keys = np.array(keys, dtype=np.int64)
+        self._counts = np.array([len(by_key[k]) for k in keys], dtype=np.int64)
+        self._starts = np.cumsum(self._counts) - self._counts
+        self._atoms = np.array([i for k in keys for i in by_key[k]], dtype=np.int64)
+
+    def found(self, facts: Mixed) -> tuple[Ints, Ints]:
+        """Pairs (position of a fact, number of a key): a key is what some atoms have in common."""
+        relations = facts.relations << _HALF
+        first, second = relations | _IN_COLUMN[0] | facts.first, relations | _IN_COLUMN[1] | facts.second
+        asked = np.concatenate((relations, first, second))
+        at = self._keys.searchsorted(asked)
+        hits = (self._keys.take(at, mode="clip") == asked).nonzero()[0]
+        return hits % len(facts), at[hits]
+
+    def atoms_of(self, key: int) -> Ints:
+        start = self._starts[key]
+        return self._atoms[start : start + self._counts[key]]
 
     def matches(self, facts: Mixed) -> tuple[Ints, Ints]:
-        """Pairs (position of a fact, number of an atom)."""
-        relations = facts.relations
-        pairs = [self._relations.find(relations)]
-        if len(self._first):
-            pairs.append(self._first.find(relations << _HALF | facts.first))
-        if len(self._second):
-            pairs.append(self._second.find(relations << _HALF | facts.second))
-        pairs = [p for p in pairs if len(p[0])]
-        if len(pairs) == 1:
-            return pairs[0]
-        none = np.empty(0, dtype=np.int64)
-        return np.concatenate([none, *(f for f, _ in pairs)]), np.concatenate([none, *(a for _, a in pairs)])
+        """Pairs (position of a fact, number of an atom): atoms without constants, then by their first constant."""
+        if not len(self._keys) or not len(facts):
+            return self._atoms[:0], self._atoms[:0]
+        fact, key = self.found(facts)
+        counts = self._counts[key]
+        which, positions = expand(self._starts[key], counts, int(counts.sum()))
+        return fact[which], self._atoms[positions]
 
     def has_triples(self, facts: Mixed) -> bool:
         """Whether the atoms in `anywhere` have something to match."""
         return any(self.numbering.relations[number][0][0] == TRIPLE for number, _, _ in facts.segments())
-
-
-class _Keys:
-    """Numbers of atoms by key, searched for many keys at once."""
-
-    def __init__(self, by_key: dict[int, list[int]]) -> None:
-        keys = sorted(by_key)
-        self.keys = np.array(keys, dtype=np.int64)
-        self.counts = np.array([len(by_key[k]) for k in keys], dtype=np.int64)
-        self.starts = np.cumsum(self.counts) - self.counts
-        self.atoms = np.array([i for k in keys for i in by_key[k]], dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.keys)
-
-    def find(self, asked: Ints) -> tuple[Ints, Ints]:
-        if not len(self.keys):
-            return self.atoms, self.atoms
-        at = self.keys.searchsorted(asked)
-        hits = np.flatnonzero(self.keys.take(at, mode="clip") == asked)
-        at = at[hits]
-        counts = self.counts[at]
-        which, positions = expand(self.starts[at], counts, int(counts.sum()))
-        return hits[which], self.atoms[positions]
 
 
 class Templates:

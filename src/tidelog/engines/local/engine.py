@@ -17,8 +17,9 @@ from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.compute import Computer
 from tidelog.engines.local.fact_set import LocalFacts, smallest
 from tidelog.engines.local.families import Families
+from tidelog.engines.local.few import Forward
+from tidelog.engines.local.few_backward import FIRST, Backward, Window
 from tidelog.engines.local.heads import Gathered, aggregate_heads
-from tidelog.engines.local.one_atom import Backward, Forward
 from tidelog.engines.local.pattern import Step
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.static import StaticJoins
@@ -110,7 +111,7 @@ class LocalEngine:
         negated: LocalFacts,
         work: Work,
     ) -> LocalFacts:
-        found = self._forward.of(rules).heads(pivot, work)
+        found = self._forward.of(rules).heads(before, pivot, behind, work)
         if found is None:
             return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
         heads, others = found
@@ -174,16 +175,43 @@ class LocalEngine:
         stop: int | None,
         work: Work,
     ) -> tuple[LocalFacts, LocalFacts]:
-        found = self._backward.of(rules).bodies(guards, facts, start, stop, work)
+        found = self._backward.of(rules).supports(guards, facts, (start, stop), work)
         if found is None:
             none = self.collect(())
             found = none, none, [r for r in rules if guards.may_match(r.atoms[0])]
         known, open_, others = found
-        bodies, unfinished = Gathered(self.dictionary, self.budget), Gathered(self.dictionary, self.budget)
-        search = Supports(self.solver, bodies, unfinished, start, stop)
-        for extended in _possible(self._families.united([guarded(r, guards, facts, negated) for r in others])):
+        if not others:
+            return known, open_
+        search = self._supports(others, guards, facts, negated, (start, stop), work)
+        return known | search.gathered.facts(), open_ | search.unfinished.facts()
+
+    def _supports(
+        self,
+        rules: Sequence[Rule],
+        guards: LocalFacts,
+        facts: LocalFacts,
+        negated: LocalFacts,
+        window: Window,
+        work: Work,
+    ) -> Supports:
+        """Rule by rule."""
+        search = Supports(self.solver, *(Gathered(self.dictionary, self.budget) for _ in range(3)), *window)
+        for extended in _possible(self._families.united([guarded(r, guards, facts, negated) for r in rules])):
             search.add(extended, work)
-        return known | bodies.facts(), open_ | unfinished.facts()
+        return search
+
+    def proofs(
+        self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, negated: LocalFacts, work: Work
+    ) -> tuple[LocalFacts, LocalFacts]:
+        found = self._backward.of(rules).proofs(guards, facts, work)
+        if found is None:
+            none = self.collect(())
+            found = none, none, [r for r in rules if guards.may_match(r.atoms[0])]
+        proved, bodies, others = found
+        if not others:
+            return proved, bodies
+        search = self._supports(others, guards - proved, facts, negated, FIRST, work)
+        return proved | search.proved.facts(), bodies | search.gathered.facts()
 
     def instances(
         self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None

@@ -29,6 +29,7 @@ FEW = 200_000  # facts that are held as one array at most
 _TINY = 2_048  # so many facts are copied without a thought
 _LOPSIDED = 4  # a change this many times smaller than a set is written down beside its tables
 _CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
+_MOST_CORRECTIONS = 16_384  # the same for a set to which a change is made for the first time: it may be the last
 _BLOCK = 16_384
 
 
@@ -43,6 +44,7 @@ class LocalFacts:
         self._dead, self._plus = dead, plus
         self._read: dict[Relation, Table | None] = {}
         self._lookups: dict[int, Lookup | None] = {}
+        self._is_base = False  # whether a change to it was written down
 
     @classmethod
     def of_rows(cls, dictionary: Dictionary, parts: Sequence[tuple[Relation, int, Ints]]) -> LocalFacts | None:
@@ -205,8 +207,10 @@ class LocalFacts:
 
     def _base(self) -> tuple[Mapping[Relation, Table], Mixed, Mixed]:
         """Tables, and what is written down beside them: little enough to add to it."""
-        if not self._tables or len(self._dead) + len(self._plus) > _CORRECTIONS:
+        corrections = len(self._dead) + len(self._plus)
+        if not self._tables or (corrections > _CORRECTIONS and (self._is_base or corrections > _MOST_CORRECTIONS)):
             return self.tables, NONE, NONE
+        self._is_base = True
         return self._tables, self._dead, self._plus
 
     def _keeps_tables(self, change: Mixed) -> bool:
@@ -294,6 +298,20 @@ class LocalFacts:
     def triples(self) -> int:
         """How many triples there are."""
         return sum(map(len, self.triple_tables.values()))
+
+    def thinned(self, count: int) -> LocalFacts:
+        """At most so many of the facts, evenly spread in each relation; of each at least one, if that is enough."""
+        if len(self) <= count:
+            return self
+        share = count / len(self)
+        parts = []
+        for relation, table in self.tables.items():
+            rows = table.flat.rows
+            at = np.linspace(0, rows.shape[1] - 1, max(1, round(share * rows.shape[1]))).astype(np.int64)
+            parts.append((relation, table.arity, rows[:, at]))
+        chosen = parts if len(parts) <= count else parts[:: -(-len(parts) // count)]
+        found = LocalFacts.of_rows(self.dictionary, chosen)
+        return self if found is None else found
 
     def may_match(self, atom: Atom) -> bool:
         if atom.predicate != TRIPLE:

@@ -8,7 +8,7 @@ here: which of them, and at which atom, the facts may match.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -19,10 +19,10 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.atoms import AtomIndex, Narrow, Templates
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Numbering
-from tidelog.engines.local.shapes import Family, Member, Step, member_of
+from tidelog.engines.local.shapes import Family, Member, Shape, Step, member_of
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
-from tidelog.kernel.mixed import Mixed, encode
-from tidelog.kernel.rows import Ints, Mask
+from tidelog.kernel.mixed import Mixed
+from tidelog.kernel.rows import Ints
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 T = TypeVar("T")
@@ -49,6 +49,7 @@ class Entries(Generic[T]):
         lifted: Sequence[tuple[Atom, Narrow, Narrow]],
         members: Sequence[tuple[Atom, Member, T]],
         others: Sequence[tuple[Atom, T]],
+        plans: Callable[[Shape], list[list[Step]]],
     ) -> None:
         self.dictionary = dictionary
         self.numbering = Numbering.of(dictionary)
@@ -64,7 +65,7 @@ class Entries(Generic[T]):
         kind = np.int16 if len(shapes) < 1 << 15 else np.int64
         self.family = np.array([number[member.shape] for _, member, _ in members], dtype=kind)
         parts = [[m.constants for _, m, _ in members if m.shape == shape] for shape in shapes]
-        self.families = [Family(shape, shape.plans(), part) for shape, part in zip(shapes, parts, strict=True)]
+        self.families = [Family(shape, plans(shape), part) for shape, part in zip(shapes, parts, strict=True)]
         seen = [0] * len(shapes)
         self.member = np.zeros(len(members), dtype=np.int64)
         for i, family in enumerate(self.family.tolist()):
@@ -126,7 +127,7 @@ class Forward:
                 else:
                     others.append((atom, (rule, i)))
         self._counts = np.array(counts, dtype=np.int64)
-        self._entries = Entries[tuple[Rule, int]](dictionary, lifted, members, others)
+        self._entries = Entries[tuple[Rule, int]](dictionary, lifted, members, others, Shape.plans)
 
     def heads(
         self, before: LocalFacts, pivot: LocalFacts, behind: LocalFacts, work: Work

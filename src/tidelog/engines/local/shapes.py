@@ -94,9 +94,7 @@ class Member:
     constants: tuple[int, ...]
 
 
-def member_of(
-    rule: Rule, position: int, given: Sequence[Atom], dictionary: Dictionary
-) -> Member | None:
+def member_of(rule: Rule, position: int, given: Sequence[Atom], dictionary: Dictionary) -> Member | None:
     """None for a rule with other literals than narrow atoms."""
     if len(rule.body) != len(rule.atoms) or rule.aggregate is not None:
         return None
@@ -140,5 +138,7 @@ class Family:
         self.constants: list[Ints] = list(np.array(members, dtype=np.int64).reshape(len(members), -1).T)
         filled = [a for a in shape.pivot.args if a is not None]
         # Whether a fact that `AtomIndex` finds for the pivot matches it: no variable twice, at most one constant.
-        self.is_exact = len(shape.pivot.variables()) >= len(filled) - 1 and not (len(filled) == 2 and filled[0] == filled[1])
+        self.is_exact = len(shape.pivot.variables()) >= len(filled) - 1 and not (
+            len(filled) == 2 and filled[0] == filled[1]
+        )
         self.variables = 1 + max(v for p in (shape.pivot, *shape.body) for v in (*p.variables(), -1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.shapes import Family, Place, Step
-from tidelog.kernel.lookup import Lookup
+from tidelog.kernel.lookup import Lookup, Reach
 from tidelog.kernel.mixed import encode
 from tidelog.kernel.rows import HALF, Ints, Mask
 
@@ -70,23 +70,21 @@ class Matches:
         rows = first << HALF | second
         return np.full(len(self), rows, dtype=np.int64) if isinstance(rows, int) else rows
 
-    def opened(
-        self, place: Place, column: int, lookup: Lookup, start: int = 0, stop: int | None = None
-    ) -> tuple[Matches, Ints] | None:
-        """Extended by the rows of a place of which one column is bound, number `start` up to `stop` of each, and how
-        many each has; None if they are too many.
-        """
-        values = self.value(place.args[column])
+    def reach(self, step: Step, lookup: Lookup) -> Reach:
+        """The rows of a place of which one column is bound."""
+        assert step.column is not None
+        values = self.value(self.family.shape.body[step.place].args[step.column])
         assert not isinstance(values, int)
-        found = lookup.window(column, values, start, stop, MOST)
-        if found is None:
-            return None
-        which, other, counts = found
-        matches = self.take(which)
-        open_ = place.args[1 - column]
+        return lookup.reach(step.column, values)
+
+    def opened(self, step: Step, which: Ints, other: Ints) -> Matches:
+        """Extended by the open column of a place."""
+        assert step.column is not None
+        open_ = self.family.shape.body[step.place].args[1 - step.column]
         assert open_ is not None
+        matches = self.take(which)
         matches.variables[open_] = other
-        return matches, counts
+        return matches
 
     def codes(self, bits: int, places: Sequence[Place]) -> list[Ints]:
         """The facts that some places stand for."""
@@ -113,14 +111,14 @@ def joined(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> M
     for step in plan:
         if not len(matches):
             break
-        place, lookup = matches.family.shape.body[step.place], reads[step.place]
+        lookup = reads[step.place]
         if step.column is None:
-            matches = matches.checked(place, lookup)
-        else:
-            found = matches.opened(place, step.column, lookup)
-            if found is None:
-                return None
-            matches, _ = found
+            matches = matches.checked(matches.family.shape.body[step.place], lookup)
+            continue
+        reach = matches.reach(step, lookup)
+        if reach.total > MOST:
+            return None
+        matches = matches.opened(step, *reach.window(0, None))
     return matches
 
 
@@ -131,8 +129,4 @@ def cheapest(matches: Matches, plans: Sequence[list[Step]], reads: Sequence[Look
 
 def _opened(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> int:
     step = next(s for s in plan if s.column is not None)
-    column = step.column
-    assert column is not None
-    values = matches.value(matches.family.shape.body[step.place].args[column])
-    assert not isinstance(values, int)
-    return reads[step.place].total(column, values)
+    return matches.reach(step, reads[step.place]).total

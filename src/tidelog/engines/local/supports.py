@@ -41,9 +41,18 @@ _PASSED = 16  # matches for each binding up to which an atom is passed
 class Supports:
     """The supports of one batch of rules in one window."""
 
-    def __init__(self, solver: Solver, gathered: Gathered, unfinished: Gathered, start: int, stop: int | None) -> None:
+    def __init__(
+        self,
+        solver: Solver,
+        gathered: Gathered,
+        proved: Gathered,
+        unfinished: Gathered,
+        start: int,
+        stop: int | None,
+    ) -> None:
+        """Gathers body facts, the guards that have a match, and those that have more candidates."""
         self.solver = solver
-        self.gathered, self.unfinished = gathered, unfinished
+        self.gathered, self.proved, self.unfinished = gathered, proved, unfinished
         self.start, self.stop = start, stop
 
     def add(self, extended: Extended[LocalFacts], work: Work) -> None:
@@ -60,6 +69,7 @@ class Supports:
             for matched in self._candidates(rule, block, rest, needed, wanted):
                 work.derivations += matched.matches()
                 self.gathered.add_heads(bodies, matched)
+                self.proved.add_heads(rule.atoms[:1], matched)
 
     def _candidates(
         self, rule: Rule, bindings: Bindings, steps: list[Step], needed: Variables, wanted: Variables

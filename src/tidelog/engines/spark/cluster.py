@@ -47,13 +47,24 @@ class Stage:
     places: int
 
 
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A DataFrame that takes part in the first stage: `run` is given its rows, one partition after the other.
+
+    Places are counted on from those of the first stage; they tell partitions apart, and nothing else.
+    """
+
+    frame: DataFrame
+    run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]
+
+
 class Cluster(Protocol):
     @property
     def cores(self) -> int:
         """How many tasks can run at a time."""
         ...
 
-    def run(self, stages: Sequence[Stage]) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
         """What the last stage sends. The first stage receives nothing. Raises what a task raises, if it is ours."""
         ...
 
@@ -64,7 +75,7 @@ class InProcess:
     def __init__(self, cores: int = 1) -> None:
         self.cores = cores
 
-    def run(self, stages: Sequence[Stage]) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
         parcels: list[Parcel] = []
         for stage in stages:
             run: Run = pickle.loads(pickle.dumps(stage.run))
@@ -76,6 +87,8 @@ class InProcess:
                 for place in range(stage.places)
                 for p in run(place, iter(arrived[place]))
             ]
+            if stage is stages[0]:
+                parcels += _fed(feeds, stage.places)
         return parcels
 
 
@@ -86,7 +99,7 @@ class SparkCluster:
         self.spark = spark
         self.cores = cores or _cores(spark)
 
-    def run(self, stages: Sequence[Stage]) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
         from pyspark.sql import functions
 
         first, *others = stages
@@ -94,6 +107,8 @@ class SparkCluster:
         for before, stage in zip(stages, [*others, None], strict=True):
             targets = stage.places if stage else 0
             sent = sent.mapInArrow(_Task(before.run, targets, before is first), _SCHEMA)
+            for feed in feeds if before is first else ():
+                sent = sent.union(feed.frame.mapInArrow(_Fed(feed.run), _SCHEMA))
             if stage is not None:
                 sent = sent.repartitionById(stage.places, functions.col("target"))
         parcels = list(_parcels(sent.toArrow().to_batches()))
@@ -129,6 +144,33 @@ class _Task:
             yield from self.run(place, _checked(arrived))
         except TidelogError as error:
             yield Parcel(0, _FAILED, pickle.dumps(error))
+
+
+class _Fed:
+    """The part of a first stage that reads a DataFrame, as `mapInArrow` wants it."""
+
+    def __init__(self, run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]) -> None:
+        self.run = run
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        try:
+            for parcel in self.run(context.partitionId(), batches):
+                yield _batch(parcel)
+        except TidelogError as error:
+            yield _batch(Parcel(0, _FAILED, pickle.dumps(error)))
+        for _ in batches:
+            pass
+
+
+def _fed(feeds: Sequence[Feed], places: int) -> Iterator[Parcel]:
+    """What feeds send when everything is in this process: every batch of rows is a place."""
+    parts = [(feed, batch) for feed in feeds for batch in feed.frame.toArrow().to_batches()]
+    for place, (feed, batch) in enumerate(parts, places):
+        yield from (Parcel(p.target, p.tag, bytes(p.payload)) for p in feed.run(place, iter((batch,))))
 
 
 def _checked(arrived: Iterator[Parcel]) -> Iterator[Parcel]:

@@ -1,9 +1,9 @@
-"""Pieces: the packed rows of some relations as bytes, in a file that is mapped or in a parcel; and where a row's home is.
+"""Pieces: packed rows of some relations as bytes, in a file that is mapped or in a parcel; and where rows are at home.
 
     header length (8 bytes), header (JSON), then aligned int64 arrays: the sorted rows of each relation
 
-A piece file is written once under a name that no other attempt has, and never changed; whoever reads it maps it, so that
-all processes of a machine share its pages. A shard is the facts whose *key* argument has its home there:
+A piece file is written once under a name that no other attempt has, and never changed; whoever reads it maps it, so
+that all processes of a machine share its pages. A shard is the facts whose *key* argument has its home there:
 
     key 0   each fact at the home of its first argument, facts without arguments at shard 0
     key i   each fact at the home of its argument i; a triple's arguments are 0 subject, 1 predicate, 2 object
@@ -31,6 +31,7 @@ from tidelog.model.vocabulary import TRIPLE
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(33)
 _ALIGNED = 64
+_SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
 PARCEL_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
 
 
@@ -104,26 +105,37 @@ def in_parcels(rows: Rows) -> Iterator[Rows]:
 
 
 def to_bytes(parts: Sequence[Rows], key: int = 0) -> bytes:
-    """A piece for a parcel or a file. With a key, rows are also kept in the order that starts with its column."""
+    """A piece for a parcel."""
+    return b"".join(_buffers(parts, key))
+
+
+def _buffers(parts: Sequence[Rows], key: int) -> list[bytes | memoryview]:
+    """What a piece consists of. With a key, rows are also kept in the order that starts with its column."""
     entries, arrays, at = [], [], 0
     for part in parts:
         offsets = []
-        for array in (*(_ordered(part, order) for order in _orders(part, key)), part.weight):
+        orders = _orders(part, key)
+        for array in (*(Run(part.layout, part.rows).in_order(order) for order in orders), part.weight):
             if array is not None:
-                arrays.append((at, np.ascontiguousarray(array)))
+                arrays.append(array)
                 offsets.append(at)
-                at += -(-array.nbytes // _ALIGNED) * _ALIGNED
+                at += _aligned(array.nbytes)
         weight = offsets.pop() if part.weight is not None else None
-        orders = [[list(order), offset] for order, offset in zip(_orders(part, key), offsets, strict=True)]
-        entries.append([*part.relation, part.layout.arity, part.layout.bits, len(part), orders, weight])
+        starts = [[list(order), offset] for order, offset in zip(orders, offsets, strict=True)]
+        entries.append([*part.relation, part.layout.arity, part.layout.bits, len(part), starts, weight])
     header = json.dumps(entries, separators=(",", ":")).encode()
-    start = -(-(8 + len(header)) // _ALIGNED) * _ALIGNED
-    block = bytearray(start + at)
-    block[:8] = len(header).to_bytes(8, "little")
-    block[8 : 8 + len(header)] = header
-    for offset, array in arrays:
-        block[start + offset : start + offset + array.nbytes] = memoryview(array).cast("B")
-    return bytes(block)
+    buffers: list[bytes | memoryview] = [len(header).to_bytes(8, "little"), header, _padding(8 + len(header))]
+    for array in arrays:
+        buffers += [np.ascontiguousarray(array).data, _padding(array.nbytes)]
+    return buffers
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _padding(size: int) -> bytes:
+    return bytes(_aligned(size) - size)
 
 
 def _orders(part: Rows, key: int) -> list[Order]:
@@ -131,10 +143,6 @@ def _orders(part: Rows, key: int) -> list[Order]:
     column = key // 2 if part.relation[0] == TRIPLE else key
     keyed = order_for(part.layout.arity, frozenset((column,))) if column else natural
     return list(dict.fromkeys((natural, keyed)))
-
-
-def _ordered(part: Rows, order: Order) -> Ints:
-    return Run(part.layout, part.rows).in_order(order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +159,7 @@ class Piece:
     def __init__(self, block: bytes | memoryview | mmap.mmap) -> None:
         self._block = memoryview(block)
         size = int.from_bytes(self._block[:8], "little")
-        self._start = -(-(8 + size) // _ALIGNED) * _ALIGNED
+        self._start = _aligned(8 + size)
         self._entries: dict[Relation, _Entry] = {}
         for predicate, split_, arity, bits, length, orders, weight in json.loads(bytes(self._block[8 : 8 + size])):
             by_order = {tuple(order): offset for order, offset in orders}
@@ -187,19 +195,56 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
+class Stat:
+    """What a plan wants to know about a relation in a set. `popular`: how many rows each value of the second column
+    has, where that column has few values, as that of rdf:type does; no shard should be the home of such a value.
+    """
+
+    rows: int
+    arity: int
+    popular: Mapping[int, int] | None = None
+
+    def plus(self, other: Stat) -> Stat:
+        popular = None
+        if self.popular is not None and other.popular is not None:
+            popular = {v: self.popular.get(v, 0) + other.popular.get(v, 0) for v in (*self.popular, *other.popular)}
+        return Stat(self.rows + other.rows, self.arity, popular)
+
+
+def stat(rows: Rows) -> Stat:
+    arity = rows.layout.arity
+    return Stat(len(rows), arity, _popular(rows.layout.unpack(rows.rows, 1)) if arity == 2 and len(rows) else None)
+
+
+def _popular(values: Ints) -> dict[int, int] | None:
+    """How often each value occurs, if values are few; a sample tells where it is not worth counting."""
+    sample = values[:: max(1, len(values) // _SAMPLE)][:_SAMPLE]
+    if len(values) > _SAMPLE and len(np.unique(sample)) > _SAMPLE // 2:
+        return None
+    low = int(values.min())
+    if int(values.max()) - low < 4 * len(values) + _SAMPLE:
+        counts = np.bincount(values - low)
+        found = np.flatnonzero(counts)
+        counts, found = counts[found], found + low
+    else:
+        found, counts = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= _SAMPLE else None
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
-    """A piece file, and how many rows of each relation it has."""
+    """A piece file, and what it has."""
 
     path: str
-    counts: dict[Relation, int] = field(default_factory=dict)
+    stats: dict[Relation, Stat] = field(default_factory=dict)
 
 
 def write(directory: Path | str, parts: Sequence[Rows], key: int = 0) -> Written:
     """A new piece file of sorted, distinct rows, at most one part for each relation. It has a name of its own."""
     path = Path(directory) / f"{uuid4().hex}.piece"
     with path.open("xb") as file:
-        file.write(to_bytes(parts, key))
-    return Written(str(path), {part.relation: len(part) for part in parts})
+        file.writelines(_buffers(parts, key))
+    return Written(str(path), {part.relation: stat(part) for part in parts})
 
 
 def read(path: Path | str) -> Piece:

@@ -1,0 +1,1 @@
+"""LUBM's 14 queries on the closure of university data, on tidelog and on pyoxigraph's store, in one run."""

@@ -1,0 +1,186 @@
+"""Evaluates expressions over files, for one shard or for all, and only the part that somebody reads.
+
+What was evaluated is kept by the id of the expression, as long as the driver says that it is alive. So `I | N` costs as
+much as N where I was read before, and round after round costs the same.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import reduce
+
+import numpy as np
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.tally import LocalTally
+from tidelog.engines.spark import pieces
+from tidelog.engines.spark.pieces import Piece, Rows, rows_of, split
+from tidelog.engines.spark.specs import (
+    HeldSpec,
+    LeafSpec,
+    OfSpec,
+    OnceSpec,
+    OnlySpec,
+    OpSpec,
+    Part,
+    PositiveSpec,
+    Spec,
+    SumSpec,
+    TallyHeldSpec,
+    TallyLeafSpec,
+)
+from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.run import Run
+from tidelog.kernel.table import Table
+
+_FEW = 2_048  # rows of a file that are copied into one array
+_OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
+    "|": operator.or_,
+    "-": operator.sub,
+    "&": operator.and_,
+}
+
+Key = tuple[int, int, Part, int]  # id, key, part, shard
+
+
+class Reader:
+    """Reads sets for one dictionary. `nodes` says what each id stands for."""
+
+    def __init__(self, dictionary: Dictionary, shards: int) -> None:
+        self.dictionary = dictionary
+        self.shards = shards
+        self.nodes: Mapping[int, Spec] = {}
+        self.rows_read = 0  # rows of files that evaluation has looked at
+        self._nothing = LocalFacts(dictionary, {})
+        self._facts: dict[Key, LocalFacts] = {}
+        self._tallies: dict[Key, LocalTally] = {}
+        self._pieces: dict[str, Piece] = {}
+
+    def turn(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
+        """From now on read these; forget what nobody can ask for any more."""
+        self.nodes = nodes
+        for cache in (self._facts, self._tallies):
+            for key in [k for k in cache if k[0] not in alive]:
+                del cache[key]
+        if len(self._pieces) > 4 * len(alive) * self.shards:
+            self._pieces.clear()
+
+    def facts(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        """The part of a set whose key argument has its home at a shard."""
+        found = self._facts.get((id_, key, part, shard))
+        if found is None:
+            found = self._facts[id_, key, part, shard] = self._evaluated(id_, key, part, shard)
+        return found
+
+    def whole(self, id_: int, part: Part) -> LocalFacts:
+        """The part of a set, of all shards."""
+        spec = self.nodes[id_]
+        place = (id_, -1, part, -1)
+        if place not in self._facts:
+            if isinstance(spec, HeldSpec):
+                self._facts[place] = self._of_rows(self._selected(self._piece(spec.path), part))
+            else:
+                shards = (self.facts(id_, 0, part, shard) for shard in range(self.shards))
+                self._facts[place] = reduce(operator.or_, shards)
+        return self._facts[place]
+
+    def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        spec = self.nodes[id_]
+        if isinstance(spec, LeafSpec):
+            return self._of_rows(self._stored(spec, key, part, shard))
+        if isinstance(spec, HeldSpec):
+            return self._held(id_, key, part, shard)
+        if isinstance(spec, OpSpec):
+            left = self.facts(spec.left, key, part, shard)
+            return _OPERATORS[spec.op](left, self.facts(spec.right, key, part, shard))
+        if isinstance(spec, OnlySpec):
+            within = part.predicate in (None, spec.predicate)
+            inside = part._replace(predicate=spec.predicate)
+            return self.facts(spec.source, key, inside, shard) if within else self._nothing
+        assert isinstance(spec, PositiveSpec) and key == 0
+        return self.tally(spec.tally, part, shard).facts()
+
+    def _held(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        """A small set is cut for all shards at once."""
+        homes: list[list[Rows]] = [[] for _ in range(self.shards)]
+        for rows in rows_of(self.whole(id_, part)):
+            for place, there in split(rows, key, self.shards):
+                homes[place].append(there)
+        for place, there_ in enumerate(homes):
+            self._facts[id_, key, part, place] = self._of_rows(there_)
+        return self._facts[id_, key, part, shard]
+
+    def _stored(self, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Rows | tuple[Relation, Run]]:
+        for copy in spec.copies:
+            path = copy.paths[shard]
+            if copy.key == key and path is not None:
+                yield from self._selected(self._piece(path), part)
+
+    def _piece(self, path: str) -> Piece:
+        found = self._pieces.get(path)
+        if found is None:
+            found = self._pieces[path] = pieces.read(path)
+        return found
+
+    def _selected(self, piece: Piece, part: Part) -> Iterator[Rows | tuple[Relation, Run]]:
+        """The rows of a file that belong to a part; runs where all of a relation does."""
+        for relation, count in piece.counts().items():
+            if not part.has(relation):
+                continue
+            self.rows_read += count
+            if part.value is not None:
+                rows = piece.rows(relation)
+                yield rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == part.value))
+            elif count <= _FEW:
+                yield piece.rows(relation)
+            else:
+                run = piece.run(relation)
+                assert run is not None
+                yield relation, run
+
+    def _of_rows(self, parts: Iterator[Rows | tuple[Relation, Run]] | list[Rows]) -> LocalFacts:
+        """Facts of sorted rows; few of them as one array."""
+        found = list(parts)
+        rows = [p for p in found if isinstance(p, Rows) and len(p)]
+        tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, Rows)}
+        if sum(map(len, rows)) <= _FEW and not tables:
+            few = LocalFacts.of_rows(self.dictionary, [(r.relation, r.layout.arity, r.rows) for r in rows])
+            if few is not None:
+                return few
+        tables |= {r.relation: Table((Run(r.layout, r.rows),)) for r in rows}
+        return LocalFacts(self.dictionary, tables)
+
+    def tally(self, id_: int, part: Part, shard: int) -> LocalTally:
+        """The part of a tally at a shard."""
+        found = self._tallies.get((id_, 0, part, shard))
+        if found is None:
+            found = self._tallies[id_, 0, part, shard] = self._counted(id_, part, shard)
+        return found
+
+    def _counted(self, id_: int, part: Part, shard: int) -> LocalTally:
+        spec = self.nodes[id_]
+        if isinstance(spec, TallyLeafSpec):
+            path = spec.paths[shard]
+            return self._of_weights(() if path is None else self._piece(path).all_rows(), part)
+        if isinstance(spec, TallyHeldSpec):
+            cut = (dict(split(rows, 0, self.shards)) for rows in self._piece(spec.path).all_rows())
+            return self._of_weights((homes[shard] for homes in cut if shard in homes), part)
+        if isinstance(spec, SumSpec):
+            left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)
+            return left + right if spec.op == "+" else left - right
+        if isinstance(spec, OfSpec):
+            return self.tally(spec.tally, part, shard).of(self.facts(spec.facts, 0, part, shard))
+        assert isinstance(spec, OnceSpec)
+        return LocalTally.once(self.facts(spec.facts, 0, part, shard))
+
+    def _of_weights(self, parts: Collection[Rows] | Iterator[Rows], part: Part) -> LocalTally:
+        counts = {}
+        for rows in parts:
+            if part.has(rows.relation):
+                assert rows.weight is not None
+                self.rows_read += len(rows)
+                counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+        return LocalTally(self.dictionary, counts)

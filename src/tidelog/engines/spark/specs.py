@@ -1,0 +1,128 @@
+"""Sets of facts and tallies as tasks are told of them: small values that name files and say how they are combined.
+
+A set is never sent to a task. It is an expression over leaves, which are files, and a task evaluates it for its shard
+and only for the relations it reads: see `reader`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tidelog.engines.local.relations import WHOLE, Relation
+from tidelog.model.vocabulary import TRIPLE
+
+
+class Part(NamedTuple):
+    """The part of a set that somebody reads: one relation, all triples, or all; or only rows with one second column."""
+
+    predicate: str | None = None
+    split: int | None = None  # None: triples of any predicate
+    value: int | None = None
+
+    def has(self, relation: Relation) -> bool:
+        return self.predicate is None or (relation[0] == self.predicate and self.split in (None, relation[1]))
+
+    @staticmethod
+    def of(relation: Relation) -> Part:
+        return Part(*relation)
+
+
+EVERYTHING = Part()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The facts of some relations, each at the home of one argument: a file for each shard that has any."""
+
+    key: int
+    relations: frozenset[Relation] | None  # None: all that the set has
+    paths: tuple[str | None, ...]
+
+    def has(self, relation: Relation) -> bool:
+        return self.relations is None or relation in self.relations
+
+
+@dataclass(frozen=True, slots=True)
+class LeafSpec:
+    """A set in files."""
+
+    copies: tuple[Copy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldSpec:
+    """A small set in one file, which every place reads."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class OpSpec:
+    """`| - &` of two sets."""
+
+    op: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnlySpec:
+    """The facts of one predicate."""
+
+    source: int
+    predicate: str
+
+
+@dataclass(frozen=True, slots=True)
+class PositiveSpec:
+    """The facts that have a positive count in a tally."""
+
+    tally: int
+
+
+FactsSpec = LeafSpec | HeldSpec | OpSpec | OnlySpec | PositiveSpec
+
+
+@dataclass(frozen=True, slots=True)
+class TallyLeafSpec:
+    """A tally in files: each fact with its count at the home of its first argument."""
+
+    paths: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TallyHeldSpec:
+    """A small tally in one file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class SumSpec:
+    """`+ -` of two tallies."""
+
+    op: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, slots=True)
+class OfSpec:
+    """The counts of the facts of a set."""
+
+    tally: int
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnceSpec:
+    """Each fact of a set, once."""
+
+    facts: int
+
+
+TallySpec = TallyLeafSpec | TallyHeldSpec | SumSpec | OfSpec | OnceSpec
+Spec = FactsSpec | TallySpec
+
+__all__ = ["EVERYTHING", "TRIPLE", "WHOLE", "Part", "Spec"]

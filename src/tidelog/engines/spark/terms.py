@@ -1,0 +1,211 @@
+"""The dictionary where tasks run: texts and hash slots in files that are mapped when somebody looks at a term.
+
+    before = ship(dictionary, scratch)               writes files; `Shipped` is small and can be pickled
+    after = ship(dictionary, scratch, before)        writes only what is new
+    after.open()                                     in another process: the same terms with the same ids
+
+A process keeps one `Opened` for each dictionary, and only adds to it, as the dictionary itself only grows. A task may
+make terms that the dictionary does not have (arithmetic, aggregates). They have ids for the moment, `created` lists
+them, and `forget` takes them back: which terms there are, and with which ids, is decided by the driver alone.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidelog.dictionary import Dictionary
+from tidelog.dictionary.arena import CHUNK, Ids, StoredChunk
+from tidelog.model.terms import Term
+
+_FEW = 100_000  # terms beyond those in the slots file that a process hashes itself
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """A file with the texts of consecutive ids."""
+
+    path: str
+    start: int
+    length: int
+    nbytes: int
+
+    def read(self) -> pa.Array:
+        return pa.ipc.open_file(pa.memory_map(self.path)).get_batch(0).column(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """A file with the hash slots of the first ids."""
+
+    path: str
+    terms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """A dictionary in files."""
+
+    name: str = field(default_factory=lambda: uuid4().hex)
+    size: int = 0
+    texts: tuple[Texts, ...] = ()
+    slots: Slots | None = None
+
+    @property
+    def covered(self) -> int:
+        """How many of the ids have a text in the files."""
+        return self.texts[-1].start + self.texts[-1].length if self.texts else 0
+
+    def open(self) -> Opened:
+        """This process's copy, with at least these terms."""
+        opened = _OPENED.get(self.name)
+        if opened is None:
+            opened = _OPENED[self.name] = Opened()
+        opened.update(self)
+        return opened
+
+    def close(self) -> None:
+        """Forget this process's copy."""
+        _OPENED.pop(self.name, None)
+
+
+def ship(dictionary: Dictionary, scratch: Path, before: Shipped | None = None) -> Shipped:
+    """The dictionary as it is now, in files. Files of `before` are used again as far as that pays."""
+    before = before or Shipped()
+    if before.slots is not None and before.covered == len(dictionary):
+        return sized(dictionary, before)
+    slots = before.slots
+    if slots is None or len(dictionary) - slots.terms > max(_FEW, slots.terms // 8):
+        size, words = dictionary.snapshot()
+        slots = Slots(_write_slots(scratch, words), size)
+    size = len(dictionary)
+    kept = list(before.texts)
+    start = before.covered
+    while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < CHUNK // 2:
+        start = kept.pop().start
+    added = [_write_texts(scratch, first, array) for first, array in dictionary.arrays(start, size)]
+    return Shipped(before.name, size, (*kept, *added), slots)
+
+
+def sized(dictionary: Dictionary, before: Shipped) -> Shipped:
+    """For tasks that look at no term: the ids there are, and nothing in files that is not there already."""
+    return Shipped(before.name, len(dictionary), before.texts, before.slots)
+
+
+def _write_slots(scratch: Path, words: npt.NDArray[np.uint64]) -> str:
+    path = scratch / f"{uuid4().hex}.slots"
+    words.tofile(path)
+    return str(path)
+
+
+def _write_texts(scratch: Path, start: int, array: pa.Array) -> Texts:
+    path = scratch / f"{uuid4().hex}.texts"
+    batch = pa.record_batch([array], names=["term"])
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return Texts(str(path), start, len(array), array.nbytes)
+
+
+class Opened(Dictionary):
+    """A shipped dictionary as one process sees it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shipped = Shipped()
+        self._constants: dict[Term, int] = {}
+        self._texts_of: Dictionary | None = None
+        self._slots: Slots | None = None
+        self._own: dict[Term, int] = {}
+
+    def update(self, shipped: Shipped) -> None:
+        """There are more terms now, or more of them are in files."""
+        if (shipped.size, shipped.covered) > (self._shipped.size, self._shipped.covered):
+            self.forget()
+            self._shipped = shipped
+
+    def know(self, constants: Mapping[Term, int]) -> None:
+        """Terms that a task names, with their ids: for these no file is opened."""
+        self._constants.update(constants)
+
+    def created(self) -> list[Term]:
+        """The terms that a task made since the last time."""
+        return list(self._own)
+
+    def forget(self) -> None:
+        """Take back what a task made."""
+        self._own.clear()
+
+    def __len__(self) -> int:
+        return self._shipped.size + len(self._own)
+
+    def _stored(self) -> Dictionary:
+        """The terms in files."""
+        shipped, stored = self._shipped, self._texts_of
+        assert shipped.slots is not None and shipped.covered == shipped.size, "terms are looked at and were not shipped"
+        if stored is None or self._slots != shipped.slots:
+            stored, self._slots = _stored(shipped.texts, shipped.slots), shipped.slots
+        for first, array in _arrays(shipped.texts, len(stored)):
+            assert first == len(stored)
+            stored.encode_many(array)
+        self._texts_of = stored
+        return stored
+
+    def lookup(self, term: Term) -> int | None:
+        for known in (self._constants, self._own):
+            if term in known:
+                return known[term]
+        return self._stored().lookup(term)
+
+    def encode(self, term: Term) -> int:
+        found = self.lookup(term)
+        return self._own.setdefault(term, len(self)) if found is None else found
+
+    def encode_many(self, terms: pa.Array) -> Ids:
+        return np.array([self.encode(Term(t.decode())) for t in terms.to_pylist()], dtype=np.int32)
+
+    def lookup_many(self, terms: pa.Array) -> Ids:
+        return self._stored().lookup_many(terms)
+
+    def decode(self, id_: int) -> Term:
+        own = id_ - self._shipped.size
+        return self._stored().decode(id_) if own < 0 else list(self._own)[own]
+
+    def decode_array(self, ids: npt.NDArray[np.integer]) -> pa.Array:
+        if not self._own or not len(ids) or int(ids.max()) < self._shipped.size:
+            return self._stored().decode_array(ids)
+        return pa.array([self.decode(int(i)).encode() for i in ids], pa.binary())
+
+
+_OPENED: dict[str, Opened] = {}
+
+
+def _stored(texts: Sequence[Texts], slots: Slots) -> Dictionary:
+    """A dictionary of the terms that the slots file has."""
+    chunks = [
+        StoredChunk(t.start, stop - t.start, partial(_first, t, stop - t.start))
+        for t in texts
+        if (stop := min(t.start + t.length, slots.terms)) > t.start
+    ]
+    with open(slots.path, "rb") as file:
+        words = np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY), dtype=np.uint64)
+    return Dictionary.stored(chunks, words)
+
+
+def _first(texts: Texts, length: int) -> pa.Array:
+    return texts.read().slice(0, length)
+
+
+def _arrays(texts: Sequence[Texts], start: int) -> Iterator[tuple[int, pa.Array]]:
+    """The texts from an id on."""
+    for file in texts:
+        if file.start + file.length > start:
+            first = max(start, file.start)
+            yield first, file.read().slice(first - file.start)

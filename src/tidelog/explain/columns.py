@@ -1,0 +1,135 @@
+"""Rule instances as columns of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog.dictionary import Dictionary
+from tidelog.explain.subject import Numbered
+from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.rows import Ints
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.printer import format_predicate, format_term
+from tidelog.rules.syntax import Atom, Variable
+
+_BLOCK = 1 << 17  # rows of one chunk, so that no column of text grows beyond what its offsets can say
+_NAME = r"^<([\pL_][\pL\pN_-]*)>$"
+_NOT_NAMES = ("<true>", "<false>", "<_>")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Instances of one rule with one head, or explicit facts of one predicate."""
+
+    kind: str
+    numbered: Numbered | None
+    head: Atom
+    body: tuple[Atom, ...]
+    bindings: Bindings
+
+    @property
+    def length(self) -> int:
+        return self.bindings.length
+
+
+@lru_cache(maxsize=1)
+def schema() -> pa.Schema:
+    fields = [("fact", pa.string()), ("kind", pa.string()), ("rule", pa.int32()), ("name", pa.string())]
+    return pa.schema([*fields, ("body", pa.list_(pa.string()))])
+
+
+def part_table(dictionary: Dictionary, part: Part) -> pa.Table:
+    """The rows of a part."""
+    bounds = [*range(0, part.length, _BLOCK), part.length]
+    return pa.concat_tables([schema().empty_table(), *(_block(dictionary, part, a, b) for a, b in pairwise(bounds))])
+
+
+def _block(dictionary: Dictionary, part: Part, start: int, stop: int) -> pa.Table:
+    count = stop - start
+    texts = _Texts(dictionary, {v: c[start:stop] for v, c in part.bindings.columns.items()}, count)
+    number, name = (part.numbered.number, part.numbered.rule.name) if part.numbered else (None, None)
+    columns = [
+        texts.atom(part.head),
+        pa.repeat(pa.scalar(part.kind, pa.string()), count),
+        pa.repeat(pa.scalar(number, pa.int32()), count),
+        pa.repeat(pa.scalar(name, pa.string()), count),
+        _lists([texts.atom(atom) for atom in part.body], count),
+    ]
+    return pa.table(columns, schema=schema())
+
+
+def without_same_head(dictionary: Dictionary, found: Bindings, head: Atom, earlier: Iterable[Atom]) -> Bindings:
+    """The matches for which no earlier head of the rule is the same fact."""
+    for other in earlier:
+        if other.predicate == head.predicate and len(other.args) == len(head.args):
+            pairs = zip(_ids(dictionary, found, head), _ids(dictionary, found, other), strict=True)
+            found = found.take(~np.logical_and.reduce([one == two for one, two in pairs]))
+    return found
+
+
+def _ids(dictionary: Dictionary, found: Bindings, atom: Atom) -> list[Ints]:
+    """The arguments of an atom, one column each."""
+    return [
+        found.columns[a] if isinstance(a, Variable) else np.full(found.length, dictionary.encode(Term(str(a))))
+        for a in atom.args
+    ]
+
+
+def _lists(columns: list[pa.Array], count: int) -> pa.ListArray:
+    """The columns side by side, as one column of lists."""
+    width = len(columns)
+    offsets = pa.array(np.arange(count + 1, dtype=np.int32) * width)
+    if not width:
+        return pa.ListArray.from_arrays(offsets, pa.array([], pa.string()))
+    order = np.arange(width * count).reshape(width, count).T.ravel()
+    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(columns).take(pa.array(order)))
+
+
+class _Texts:
+    """The texts of atoms under some bindings."""
+
+    def __init__(self, dictionary: Dictionary, columns: dict[object, Ints], count: int) -> None:
+        self.dictionary, self.columns, self.count = dictionary, columns, count
+        self._made: dict[object, pa.Array] = {}
+
+    def atom(self, atom: Atom) -> pa.Array:
+        args = [self._arg(a) for a in atom.args]
+        is_triple = atom.predicate == TRIPLE and len(args) == 3
+        start, end = ("[", "]") if is_triple else (f"{format_predicate(atom.predicate)}(", ")")
+        if not args:
+            return pa.repeat(pa.scalar(start + end, pa.string()), self.count)
+        first, *rest = args
+        pieces = [pa.scalar(start), first, *(p for arg in rest for p in (pa.scalar(", "), arg)), pa.scalar(end)]
+        joined = pc.binary_join_element_wise(*pieces, "")
+        return joined if isinstance(joined, pa.Array) else pa.repeat(joined, self.count)
+
+    def _arg(self, arg: object) -> pa.Array | pa.StringScalar:
+        if not isinstance(arg, Variable):
+            return pa.scalar(format_term(Term(str(arg))), pa.string())
+        if arg not in self._made:
+            self._made[arg] = self._column(self.columns[arg])
+        return self._made[arg]
+
+    def _column(self, ids: Ints) -> pa.Array:
+        distinct, inverse = np.unique(ids, return_inverse=True)
+        return _readable(self.dictionary.decode_array(distinct)).take(pa.array(inverse))
+
+
+def _readable(terms: pa.Array) -> pa.Array:
+    """Terms as rules have them: names and numbers bare, IRIs in brackets."""
+    texts = terms.cast(pa.string())
+    named = pc.replace_substring_regex(texts, _NAME, r"\1")
+    texts = pc.if_else(pc.is_in(texts, pa.array(_NOT_NAMES)), texts, named)
+    typed = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, ">"))
+    if not pc.any(typed).as_py():
+        return texts
+    plain = pa.array([format_term(Term(t)) for t in texts.filter(typed).to_pylist()], pa.string())
+    return pc.replace_with_mask(texts, typed, plain)

@@ -1,0 +1,151 @@
+"""Delta tables through the `deltalake` package, an optional extra: tables of term texts, and any others as rows.
+
+A commit of the table's log makes all rows of a write visible at once; what was there before stays in its history.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from tidelog.dictionary.batch import Batch
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.objects import TERMS_METADATA, from_arrow
+from tidelog.formats.writers import Block
+
+LOG = "_delta_log"
+
+
+def is_delta(path: Path) -> bool:
+    """Whether a directory is a Delta table."""
+    return (path / LOG).is_dir()
+
+
+def check_delta() -> None:
+    """Say what to install if the package is missing."""
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        raise UsageError("Delta tables need the deltalake package: pip install 'tidelog[delta]'") from None
+
+
+@dataclass(frozen=True)
+class DeltaReading:
+    """A Delta table that is going to be read, as it is at that moment."""
+
+    table: Any  # a path, or a deltalake.DeltaTable at the version its owner chose
+    predicate: str
+
+    def __iter__(self) -> Iterator[Batch]:
+        table = self.table if not isinstance(self.table, Path) else open_delta(self.table)
+        for rows in _dataset(table).to_batches():
+            if rows.num_rows:
+                yield from_arrow(self.predicate, rows)
+
+
+def open_delta(path: Path) -> Any:
+    check_delta()
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return DeltaTable(path)
+    except DeltaError as error:
+        raise InputError(f"{path}: not a readable Delta table: {error}") from None
+
+
+def _dataset(table: Any) -> Any:
+    """The rows of a table; files that it calls partly deleted would show more than there is."""
+    from deltalake.exceptions import DeltaError
+
+    try:
+        if "deletionVectors" in (table.protocol().reader_features or ()) and any(
+            len(b) for b in pa.RecordBatchReader.from_stream(table.deletion_vectors())
+        ):
+            raise InputError(f"{table.table_uri}: deletion vectors are not read; rewrite the table without (REORG)")
+        return table.to_pyarrow_dataset()
+    except DeltaError as error:
+        raise InputError(f"{table.table_uri}: not a readable Delta table: {error}") from None
+
+
+def delta_schema(names: Sequence[str]) -> pa.Schema:
+    """Columns of term texts, marked so that they are read back exactly."""
+    return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
+
+
+def write_delta(path: Path, names: Sequence[str], blocks: Iterable[Block], partition_by: Sequence[str]) -> int:
+    """A table, or the next version of one, from blocks of term texts; gives the number of rows."""
+    check_delta()
+    import deltalake
+
+    schema, written = delta_schema(names), 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal written
+        for block in blocks:
+            written += len(block[0])
+            yield _batch(block, schema)
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with _explained(path):
+        deltalake.write_deltalake(
+            path, reader, partition_by=list(partition_by) or None, mode="overwrite", schema_mode="overwrite"
+        )
+    return written
+
+
+def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[Block]) -> int:
+    """A Parquet file that may become part of a table; gives the number of rows."""
+    schema = delta_schema(names)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for block in blocks:
+            writer.write_batch(_batch(block, schema))
+    return int(parquet.read_metadata(path).num_rows)
+
+
+def _batch(block: Block, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([c.cast(pa.string()) for c in block], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaFile:
+    """A Parquet file inside the directory of a table, not yet of the table."""
+
+    name: str
+    size: int
+    rows: int
+    partition: Mapping[str, str]
+
+
+def commit_delta(path: Path, names: Sequence[str], files: Iterable[DeltaFile], partition_by: Sequence[str]) -> None:
+    """Make files the rows of a table, or of the next version of one."""
+    from deltalake import DeltaTable, Schema
+    from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+    schema, now = Schema.from_arrow(delta_schema(names)), int(time.time() * 1000)
+    adds = [AddAction(f.name, f.size, f.partition, now, True, json.dumps({"numRecords": f.rows})) for f in files]
+    by = list(partition_by) or None
+    with _explained(path):
+        if is_delta(path):
+            actions: list[AddAction | RemoveAction] = [*adds]
+            DeltaTable(path).create_write_transaction(actions, "overwrite", schema, by)
+        else:
+            create_table_with_add_actions(str(path), schema, adds, mode="error", partition_by=by)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise InputError(f"{path}: cannot be written as a Delta table: {error}") from error

@@ -1,0 +1,67 @@
+"""Terms of rdflib and back, and triples as an rdflib graph.
+
+rdflib tells `"x"` from `"x"^^xsd:string`; RDF 1.1 does not, and neither does tidelog: both are read as the former.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import pyarrow as pa
+from rdflib import BNode, Graph, Literal, URIRef
+from rdflib.term import Node
+
+from tidelog.errors import InputError
+from tidelog.model import terms
+from tidelog.model.terms import Term
+
+Triple = tuple[Node, Node, Node]
+
+
+def term_of(node: Node) -> Term:
+    """The term of an IRI, a blank node or a literal of rdflib.
+
+    >>> term_of(Literal("Dresden", lang="de"))
+    '"Dresden"@de'
+    """
+    if isinstance(node, URIRef):
+        return terms.iri(str(node))
+    if isinstance(node, BNode):
+        return Term(f"_:{node}")
+    if isinstance(node, Literal):
+        return terms.literal(str(node), str(node.datatype or terms.STRING), node.language or "")
+    raise InputError(f"{node!r} ({type(node).__name__}) cannot stand in a triple; use URIRef, BNode or Literal")
+
+
+@lru_cache(maxsize=1 << 16)
+def node_of(term: Term) -> Node:
+    """The rdflib node of a term; its text stays as it is.
+
+    >>> node_of(Term("<http://example.org/x>"))
+    rdflib.term.URIRef('http://example.org/x')
+    """
+    if terms.is_iri(term):
+        return URIRef(term[1:-1])
+    if terms.is_blank(term):
+        return BNode(term[2:])
+    text, datatype, language = terms.split_literal(term)
+    if language:
+        return Literal(text, lang=language)
+    return Literal(text, datatype=None if datatype == terms.STRING else URIRef(datatype), normalize=False)
+
+
+def nodes(blocks: Iterable[Sequence[pa.Array]]) -> Iterator[tuple[Node, ...]]:
+    """Rows of nodes from blocks of columns of term texts."""
+    for block in blocks:
+        columns = [[node_of(Term(text.decode())) for text in column.to_pylist()] for column in block]
+        yield from zip(*columns, strict=True)
+
+
+def to_graph(blocks: Iterable[Sequence[pa.Array]], prefixes: Mapping[str, str]) -> Graph:
+    """A graph in memory of blocks of three columns of term texts."""
+    graph = Graph()
+    for prefix, namespace in prefixes.items():
+        graph.bind(prefix, namespace, replace=True)
+    graph.addN((s, p, o, graph) for s, p, o in nodes(blocks))
+    return graph

@@ -1,0 +1,92 @@
+"""Asking why: proofs of facts, what is missing for others, and what changes took away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tidelog.explain.explanation import Explanation
+from tidelog.explain.questions import explain, explain_all, why_kept, why_not, why_removed
+from tidelog.explain.verdicts import WhyKept, WhyRemoved
+from tidelog.explain.why_not import WhyNot
+from tidelog.knowledge_base.held import Held
+
+
+class Explanations(Held):
+    """Why things are as they are. Proofs are searched for when asked; nothing is recorded for them."""
+
+    def explain(self, fact: object, all_proofs: int | None = None) -> Explanation:
+        """A proof of least height, down to explicit facts; or, lowest first, at most `all_proofs` of all there are.
+
+        `fact` is a text such as `parent(ann, bob)`, `[ann, rdf:type, ub:Person]` or `ex:ann a ub:Person`, or a row of
+        `change.added`. A fact that does not hold is an error; see `why_not`.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(
+        ...     add="parent(ann, bob) . parent(bob, cid) .",
+        ...     add_rules="ancestor(?x, ?y) :- parent(?x, ?y) . ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .",
+        ... )
+        >>> print(kb.explain("ancestor(ann, cid)").tree())
+        ancestor(ann, cid)  rule 2
+        ├─ ancestor(ann, bob)  rule 1
+        │  └─ parent(ann, bob)  explicit
+        └─ parent(bob, cid)  explicit
+        <BLANKLINE>
+        rule 1: ancestor(?x, ?y) :- parent(?x, ?y) .
+        rule 2: ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
+        """
+        return explain(self._engine, self._state, fact, all_proofs)
+
+    def why_not(self, fact: object) -> WhyNot:
+        """Why a fact does not hold: how far each rule with that head gets, what is missing, and the nearest bindings.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="hot(a) . old(b) .", add_rules="alert(?x) :- hot(?x), old(?x) .")
+        >>> print(kb.why_not("alert(a)").tree())
+        alert(a) does not hold: it is not explicit, and no rule derives it
+        rule 1: alert(?x) :- hot(?x), old(?x) .
+          matches  hot(a)
+          missing  old(a)
+        """
+        return why_not(self._engine, self._state, fact)
+
+    def why_removed(self, fact: object, version: int | None = None) -> WhyRemoved:
+        """The proof that a fact had before a version (the newest, unless told) took it away, and what of it is gone.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) ."), kb.apply(remove="p(a) .")
+        >>> print(kb.why_removed("q(a)").tree())
+        q(a) went with version 2; before, it had this proof:
+        q(a)  rule 1  <- gone with it
+        └─ p(a)  explicit  <- no longer explicit
+        <BLANKLINE>
+        rule 1: q(?x) :- p(?x) .
+        """
+        return why_removed(self._on_disk(), self._engine, self._state, fact, version)
+
+    def why_kept(self, fact: object, version: int | None = None) -> WhyKept:
+        """The proof that a fact has in a version (the newest, unless told), and the steps to it that the version took.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) . r(a) .", add_rules="q(?x) :- p(?x) . q(?x) :- r(?x) ."), kb.apply(remove="p(a) .")
+        >>> kb.why_kept("q(a)").lost_supports()
+        ['rule 1: p(a)  <- p(a) is gone']
+        """
+        return why_kept(self._on_disk(), self._engine, self._state, fact, version)
+
+    def explain_all(self, pattern: str, *, depth: int = 1, deep: bool = False, spark: Any = None) -> Any:
+        """One table of the rule instances that derive the facts of a pattern; with `deep`, of everything below too.
+
+        `depth` is how many steps down; each instance is there once. The table (`RuleInstances`) has `to_arrow`,
+        `to_pandas`, `to_rows`; with `spark`, a Spark session, it is a Spark DataFrame.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="hot(a) . hot(b) . old(a) .", add_rules="alert(?x) :- hot(?x), old(?x) .")
+        >>> kb.explain_all("alert(?x)").to_rows()
+        [('alert(a)', 'rule', 1, None, ['hot(a)', 'old(a)'])]
+        """
+        return explain_all(self._engine, self._state, pattern, depth, deep, spark)

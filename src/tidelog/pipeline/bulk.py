@@ -1,0 +1,247 @@
+"""Changes on Spark: the same steps as a change in this process, over facts in shards.
+
+    ingest      files and DataFrames are parsed, encoded and sharded by tasks; the rest is read here and handed over
+    maintain    the algorithm, unchanged, on the Spark engine
+    commit      executors write the files of the version, the driver names them in one transaction
+
+The shards of the newest version are kept for the next change.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from tidelog.algebra.engine import Work
+from tidelog.answers import FactAnswers
+from tidelog.attempt import Attempt, Maintained, maintained, read_batches, with_rules
+from tidelog.change import Change
+from tidelog.commit import Counted, describe
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.spark.cluster import Cluster, SparkCluster
+from tidelog.engines.spark.engine import SparkEngine
+from tidelog.engines.spark.facts import SparkFacts
+from tidelog.engines.spark.session import session
+from tidelog.equality.modes import OFF
+from tidelog.errors import InputError, StoreError, UsageError
+from tidelog.formats import Reading
+from tidelog.inputs import FrameSource, Input
+from tidelog.pipeline.ingest import append_terms, ingest
+from tidelog.pipeline.writing import write_base, write_change
+from tidelog.rules.syntax import Rule
+from tidelog.state import State
+from tidelog.store import files, terms
+from tidelog.store.delta import Delta
+from tidelog.store.locks import WriterLock
+from tidelog.store.records import Commit, Segment, Sums
+from tidelog.store.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SCRATCH = "scratch"
+_GATHERED = 2_000_000  # facts of a change up to which the driver writes it
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A change carried out in shards, not yet made durable."""
+
+    before: State
+    ruled: State  # with the rules after the change
+    done: Maintained[SparkFacts]
+    work: Work
+    seconds: float
+    bulk: Bulk
+    reason: str
+
+    @property
+    def version(self) -> int:
+        return self.before.version + 1
+
+    def sets(self) -> tuple[SparkFacts, SparkFacts, SparkFacts, SparkFacts]:
+        """Explicit facts gained and lost, facts gained and lost."""
+        return self.done.new, self.done.gone, self.done.outcome.added, self.done.outcome.removed
+
+    def change(self, added: FactAnswers, removed: FactAnswers) -> Change:
+        choice = self.done.choice
+        reason = f"{choice.reason}; spark: {self.reason}"
+        return Change(self.version, added, removed, choice.algorithm, "spark", reason, self.work, self.seconds)
+
+    def gathered(self) -> Attempt:
+        """The same in this process."""
+        delta = Delta(*(facts.to_local() for facts in self.sets()))
+        E, I = delta.apply(self.before.E, self.before.I)
+        after = replace(self.ruled, E=E, I=I, version=self.version, kept=None)
+        return Attempt(after, self.change(FactAnswers(delta.I_added), FactAnswers(delta.I_removed)), delta)
+
+    def is_written_by_executors(self, store: Store) -> bool:
+        """A small change is gathered and committed like any other."""
+        outcome = self.done.outcome
+        return store.wants_base or len(outcome.added) + len(outcome.removed) > _GATHERED
+
+    def commit(self, store: Store, message: str, options: Mapping[str, object]) -> tuple[State, Change]:
+        """Make it durable by files that executors write. The state has all but the facts, which are to be read."""
+        ruled = replace(self.ruled, options={**self.ruled.options, **options})
+        return self.bulk.commit(replace(self, ruled=ruled), store, message)
+
+
+class Bulk:
+    """Spark for one knowledge base: a session, an engine, and the facts of a version in shards."""
+
+    def __init__(
+        self,
+        local: LocalEngine,
+        store: Store | None = None,
+        *,
+        spark: SparkSession | None = None,
+        master: str | None = None,
+        cluster: Cluster | None = None,
+        tell: Tell = lambda _: None,
+    ) -> None:
+        self._stack = ExitStack()
+        self._local, self._store, self._tell = local, store, tell
+        self._scratch = _new_scratch(store, self._stack)
+        if cluster is None:
+            cluster = SparkCluster(self._stack.enter_context(session(spark, master)))
+        self._cluster = cluster
+        self._engine = SparkEngine(cluster, local.dictionary, self._scratch)
+        self._stack.callback(self._engine.close)
+        self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
+
+    def close(self) -> None:
+        """Remove the shards, and stop the session if it was made for this."""
+        self._stack.close()
+
+    def attempt(
+        self,
+        before: State,
+        plus: Input,
+        minus: Input,
+        without: Sequence[Rule],
+        algorithm: str,
+        reason: str,
+        *,
+        strict: bool = False,
+        allow_cartesian: bool = False,
+    ) -> Tried:
+        """Add and remove facts and rules; nothing is kept of it yet."""
+        if before.options.get("equality", OFF) != OFF:
+            raise UsageError(
+                'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
+            )
+        start, work = time.perf_counter(), Work()
+        ruled = with_rules(before, plus, without, allow_cartesian)
+        arities = {**before.E.arities(), **ruled.arities}
+        added, removed = self._facts(plus, arities), self._facts(minus, arities)
+        E, I = self._shards(before)
+        self._tell("materialising")
+        done = maintained(self._engine, before, ruled, E, I, added, removed, algorithm, work, strict=strict)
+        return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason)
+
+    def _shards(self, state: State) -> tuple[SparkFacts, SparkFacts]:
+        """The facts of a version; the one that was made last is still there."""
+        if self._sharded is None or self._sharded[0] != state.version:
+            self._tell("sharding what is there")
+            self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
+        return self._sharded[1:]
+
+    def _facts(self, source: Input, arities: dict[str, int]) -> SparkFacts:
+        """The facts of an input: files by many tasks, the rest here."""
+        there = [s for s in source.batches if isinstance(s, Reading | FrameSource)]
+        here = [s for s in source.batches if not isinstance(s, Reading | FrameSource)]
+        facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
+        if not there:
+            return facts
+        self._tell("reading and encoding")
+        found = ingest(self._cluster, there, self._local.dictionary, self._scratch, self._engine.shards)
+        append_terms(self._local.dictionary, found)
+        for predicate, arity in found.arities().items():
+            if arities.setdefault(predicate, arity) != arity:
+                raise InputError(
+                    f"{predicate} has {arities[predicate]} arguments elsewhere, but this data gives it {arity} columns"
+                )
+        return facts | self._engine.of_pieces(found.pieces)
+
+    def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
+        """Make a change durable by files that executors write; what the store then has is to be read anew."""
+        self._tell("committing")
+        done, version = tried.done, tried.version
+        terms_ = self._engine.ship()
+        before = tried.before.stored().sums
+        if store.wants_base:
+            E, I = done.E.pieces(0), done.outcome.I.pieces(0)
+            written = write_base(self._cluster, store.root, version, E, I, terms_)
+            sums = Sums(*written.sums)
+        else:
+            sets = [facts.pieces(0) for facts in tried.sets()]
+            written = write_change(self._cluster, store.root, version - 1, version, sets, terms_)
+            more, less, gained, lost = written.sums
+            sums = Sums(before.explicit.plus(more).minus(less), before.facts.plus(gained).minus(lost))
+        after = replace(tried.ruled, version=version, sums=sums).settle(tried.before)
+        counts = Counted(
+            len(done.outcome.added),
+            len(done.outcome.removed),
+            len(done.outcome.I),
+            len(done.E),
+            len(after.program.after),
+        )
+        change = tried.change(
+            self._answers(store, version, 2, counts.added), self._answers(store, version, 3, counts.removed)
+        )
+        settled = None if after.settled is tried.before.settled else after.settled
+        record = Commit(describe(change, counts, message, after.digest()), settled, sums, 0)
+        store.commit_written(record, written.run, self._segments(store), after.settled, sums)
+        self._sharded = version, done.E, done.outcome.I
+        return after, change
+
+    def _segments(self, store: Store) -> list[Segment]:
+        """The terms that no file has yet."""
+        dictionary, start = self._local.dictionary, store.manifest.terms
+        if start == len(dictionary):
+            return []
+        return [terms.write(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
+
+    def _answers(self, store: Store, version: int, which: int, length: int) -> FactAnswers:
+        """The facts a version gained or lost, read from its files if somebody looks."""
+        dictionary = self._local.dictionary
+        return FactAnswers(lambda: store.between(version - 1, version, dictionary).sets[which], length=length)
+
+
+def _new_scratch(store: Store | None, stack: ExitStack) -> Path:
+    """A directory that driver and executors see: inside a knowledge base on disk, else a temporary one.
+
+    It is locked while it is used; what a process that is gone has left is removed.
+    """
+    if store is None:
+        scratch = Path(tempfile.mkdtemp(prefix="tidelog-"))
+    else:
+        folder = store.root / SCRATCH
+        with files.explained(folder):
+            folder.mkdir(exist_ok=True)
+            _remove_abandoned(folder)
+            scratch = folder / uuid4().hex
+            scratch.mkdir()
+        lock = WriterLock(scratch)
+        lock.acquire()
+        stack.callback(lock.release)
+    stack.callback(shutil.rmtree, scratch, ignore_errors=True)
+    return scratch
+
+
+def _remove_abandoned(folder: Path) -> None:
+    for other in folder.iterdir():
+        lock = WriterLock(other)
+        with suppress(StoreError):  # somebody works there
+            lock.acquire()
+            shutil.rmtree(other, ignore_errors=True)
+        lock.release()

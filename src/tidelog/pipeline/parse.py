@@ -1,0 +1,98 @@
+"""The first stage: a task reads its splits, and sends the terms of each section to the tasks that number them.
+
+A bad line is an error, or left out and counted, or left out and written down (`bad_lines`). An error goes to the driver
+as a parcel and is raised there: of several it is the first in the order of the files, as if they were read one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import pyarrow as pa
+
+from tidelog.dictionary.batch import Batch
+from tidelog.engines.spark.cluster import Parcel
+from tidelog.errors import InputError
+from tidelog.formats import Refuse, Refused, from_arrow
+from tidelog.pipeline import arrays
+from tidelog.pipeline.clock import Clock
+from tidelog.pipeline.sections import BUCKETS, Section, sections
+from tidelog.pipeline.splits import Split
+
+TERMS, REPORT, FAILED = "terms", "report", "failed"
+BAD_LINES = FAIL, SKIP, QUARANTINE = "fail", "skip", "quarantine"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsing:
+    """What all tasks of the stage are told."""
+
+    directory: str
+    numberers: int  # tasks of the next stage
+    bad_lines: str
+
+    def buckets(self, numberer: int) -> tuple[int, int]:
+        """The buckets of a task of the next stage, from one up to another."""
+        return numberer * BUCKETS // self.numberers, (numberer + 1) * BUCKETS // self.numberers
+
+
+def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+        return (batch for split in tasks[place] for batch in split.batches(refuse))
+
+    return _sent(parsing, (0, place), batches)
+
+
+def parse_rows(
+    parsing: Parsing, predicate: str, number: int, place: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[Parcel]:
+    """The stage for a DataFrame, one of several; files count as the one with number 0."""
+
+    def batches(_: Refuse | None) -> Iterator[Batch]:
+        return (from_arrow(predicate, part) for part in rows)
+
+    return _sent(parsing, (number, place), batches)
+
+
+def _sent(
+    parsing: Parsing, origin: tuple[int, int], batches: Callable[[Refuse | None], Iterator[Batch]]
+) -> Iterator[Parcel]:
+    clock, done = Clock(), []
+    try:
+        with _refused(parsing) as (refused, path):
+            for number, section in enumerate(sections(batches(refused))):
+                key = ".".join(map(str, (*origin, number)))
+                done.append([key, section.write(parsing.directory), section.rows()])
+                yield from _terms(parsing, key, section)
+    except InputError as error:
+        for numberer in range(parsing.numberers):
+            yield Parcel(numberer, FAILED, pickle.dumps((origin, error)))
+        return
+    bad = [refused.count, refused.examples, path] if refused else None
+    report = {"origin": origin, "sections": done, "bad": bad, "clock": clock.spell()}
+    yield Parcel(origin[1] % parsing.numberers, REPORT, json.dumps(report).encode())
+
+
+@contextmanager
+def _refused(parsing: Parsing) -> Iterator[tuple[Refused | None, str]]:
+    """What bad lines are told to, and the file where it writes them down."""
+    if parsing.bad_lines == FAIL:
+        yield None, ""
+    elif parsing.bad_lines == SKIP:
+        yield Refused(), ""
+    else:
+        path = Path(parsing.directory) / f"{uuid4().hex}.bad"
+        with path.open("xb") as stream:
+            yield Refused(stream), str(path)
+
+
+def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:
+    for numberer in range(parsing.numberers):
+        for low, texts in section.parcels(*parsing.buckets(numberer)):
+            yield Parcel(numberer, TERMS, arrays.pack([key, low], texts))

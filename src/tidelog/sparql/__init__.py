@@ -1,0 +1,8 @@
+"""SPARQL 1.1 Query over the facts of `triple`, evaluated on columns of ids; see `docs/sparql.md`."""
+
+from tidelog.sparql.forms import Source, evaluate
+from tidelog.sparql.limits import Limits
+from tidelog.sparql.parsing import parse
+from tidelog.sparql.solutions import Solutions
+
+__all__ = ["Limits", "Solutions", "Source", "evaluate", "parse"]

@@ -1,0 +1,163 @@
+"""GROUP BY and the aggregates of section 18.5.1. An error among the values of a group is one of its SUM, AVG, MIN, MAX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tidelog.kernel.bindings import Bindings, Columns
+from tidelog.kernel.rows import Ints
+from tidelog.model.terms import Term, integer, is_blank, plain
+from tidelog.sparql.algebra import Aggregate, Group
+from tidelog.sparql.modifiers import ranks
+from tidelog.sparql.numbers import INTEGER_RANK, Number, calculate, number, number_term
+from tidelog.sparql.overlay import UNBOUND
+from tidelog.sparql.tables import column_of, concatenated, numbered
+from tidelog.sparql.value_functions import text_term
+
+if TYPE_CHECKING:
+    from tidelog.sparql.expressions import Expressions
+
+_ZERO = Number(INTEGER_RANK, 0)
+_SAFE = 1 << 62  # sums of integers below it cannot overflow
+_ALL = "all columns"
+
+
+class Aggregation:
+    """One grouping of a query."""
+
+    def __init__(self, group: Group, expressions: Expressions) -> None:
+        self.group = group
+        self.expressions = expressions
+        self.overlay = expressions.overlay
+
+    def of(self, blocks: Iterable[Bindings]) -> Bindings:
+        """One row for each group."""
+        table = concatenated([self._inputs(block) for block in blocks], self.expressions.guard)
+        keys = [column_of(table, variable) for variable, _ in self.group.keys]
+        number, first = numbered(keys, table.length)
+        count = 1 if self.group.implicit else len(first)
+        columns: Columns = {v: k[first] for (v, _), k in zip(self.group.keys, keys, strict=True)}
+        for variable, aggregate in self.group.aggregates:
+            columns[variable] = self._aggregated(aggregate, table, variable, number, count)
+        return Bindings(columns, count)
+
+    def _inputs(self, block: Bindings) -> Bindings:
+        """The keys of each solution, and what its aggregates are about."""
+        columns: Columns = {v: self.expressions.column(e, block) for v, e in self.group.keys}
+        for variable, aggregate in self.group.aggregates:
+            if aggregate.expression is not None:
+                columns[variable] = self.expressions.column(aggregate.expression, block)
+            elif aggregate.distinct:
+                columns |= {(_ALL, name): column for name, column in block.columns.items()}
+        return Bindings(columns, block.length)
+
+    def _aggregated(self, aggregate: Aggregate, table: Bindings, variable: object, number: Ints, count: int) -> Ints:
+        if aggregate.expression is None:
+            return self._integers(self._rows(aggregate, table, number, count))
+        column = column_of(table, variable)
+        if aggregate.distinct:
+            _, first = numbered([number, column], len(column))
+            first = np.sort(first)
+            number, column = number[first], column[first]
+        if aggregate.function == "COUNT":
+            return self._integers(np.bincount(number[column >= 0], minlength=count))
+        known = column >= 0
+        failed = np.zeros(count, dtype=np.bool_)
+        if aggregate.function != "SAMPLE":
+            failed[number[~known]] = True
+        result = self._folded(aggregate, number[known], column[known], count)
+        return np.where(failed, UNBOUND, result)
+
+    def _rows(self, aggregate: Aggregate, table: Bindings, number: Ints, count: int) -> Ints:
+        """COUNT(*): the solutions of each group, or the distinct ones."""
+        if aggregate.distinct:
+            names = [n for n in table.columns if isinstance(n, tuple) and n[0] == _ALL]
+            _, first = numbered([number, *(table.columns[n] for n in names)], table.length)
+            number = number[first]
+        return np.bincount(number, minlength=count)
+
+    def _integers(self, counts: Ints) -> Ints:
+        distinct, back = np.unique(counts, return_inverse=True)
+        return self.overlay.encode_many(map(integer, distinct.tolist()))[back]
+
+    def _folded(self, aggregate: Aggregate, number: Ints, column: Ints, count: int) -> Ints:
+        match aggregate.function:
+            case "SAMPLE":
+                return _chosen(number, column, count)
+            case "MIN" | "MAX":
+                return self._extreme(number, column, count, aggregate.function == "MAX")
+            case "SUM" | "AVG":
+                return self._sums(number, column, count, aggregate.function == "AVG")
+            case _:
+                return self._concatenated(number, column, count, aggregate.separator)
+
+    def _extreme(self, number: Ints, column: Ints, count: int, greatest: bool) -> Ints:
+        rank = ranks(column, self.overlay)
+        order = np.lexsort((-rank if greatest else rank, number))
+        return _chosen(number[order], column[order], count)
+
+    def _sums(self, number: Ints, column: Ints, count: int, average: bool) -> Ints:
+        code, first = numbered([column], len(column))
+        values = [number_of(t) for t in self.overlay.decode_many(column[first])]
+        sizes: list[int] = np.bincount(number, minlength=count).tolist()
+        sums = self._integer_sums(number, code, values, count)
+        if sums is None:
+            sums = self._plain_sums(number, [values[c] for c in code.tolist()], count)
+        results = map(_average, sums, sizes) if average else sums
+        return self.overlay.encode_many(None if r is None else number_term(r) for r in results)
+
+    @staticmethod
+    def _integer_sums(number: Ints, code: Ints, values: list[Number | None], count: int) -> list[Number | None] | None:
+        """Sums of integers, if all are and no sum can be too large."""
+        if any(v is None or v.rank != INTEGER_RANK for v in values):
+            return None
+        numbers = [int(v.value) for v in values if v is not None]
+        if max(map(abs, numbers), default=0) * max(len(code), 1) >= _SAFE:
+            return None
+        sums = np.zeros(count, dtype=np.int64)
+        np.add.at(sums, number, np.array(numbers, dtype=np.int64)[code])
+        return [Number(INTEGER_RANK, s) for s in sums.tolist()]
+
+    @staticmethod
+    def _plain_sums(number: Ints, values: list[Number | None], count: int) -> list[Number | None]:
+        sums: list[Number | None] = [_ZERO] * count
+        for group, value in zip(number.tolist(), values, strict=True):
+            before = sums[group]
+            sums[group] = None if before is None or value is None else calculate("+", before, value)
+        return sums
+
+    def _concatenated(self, number: Ints, column: Ints, count: int, separator: str) -> Ints:
+        code, first = numbered([column], len(column))
+        texts = [text_of(t) for t in self.overlay.decode_many(column[first])]
+        parts: list[list[str] | None] = [[] for _ in range(count)]
+        for group, at in zip(number.tolist(), code.tolist(), strict=True):
+            known, text = parts[group], texts[at]
+            if known is None or text is None:
+                parts[group] = None
+            else:
+                known.append(text)
+        return self.overlay.encode_many(None if p is None else text_term(separator.join(p)) for p in parts)
+
+
+def number_of(term: Term | None) -> Number | None:
+    return None if term is None else number(term)
+
+
+def text_of(term: Term | None) -> str | None:
+    """What GROUP_CONCAT writes for a term."""
+    return None if term is None or is_blank(term) else plain(term)
+
+
+def _chosen(number: Ints, column: Ints, count: int) -> Ints:
+    """The first value of each group."""
+    chosen = np.full(count, UNBOUND, dtype=np.int64)
+    chosen[number[::-1]] = column[::-1]
+    return chosen
+
+
+def _average(total: Number | None, size: int) -> Number | None:
+    """The average of nothing is 0."""
+    return _ZERO if not size else None if total is None else calculate("/", total, Number(INTEGER_RANK, size))

@@ -1,0 +1,263 @@
+"""Evaluating the algebra: every operator takes tables of solutions and gives some, a block at a time.
+
+What a pattern is matched with may be given as *seeds*: the distinct values of variables that each of its solutions
+binds. They are a hint, with which fewer solutions that lead nowhere are made; whoever gives seeds still does the join.
+
+Inside EXISTS the solutions around it are the beginning of every basic pattern (substitution): `start` holds them, one
+row each, numbered by the column `SOLUTION`, on which everything inside is joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tidelog.kernel.bindings import UNIT, Bindings, Columns
+from tidelog.rules.syntax import Variable
+from tidelog.sparql.aggregates import Aggregation
+from tidelog.sparql.algebra import (
+    BasicPattern,
+    Distinct,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Order,
+    PathPattern,
+    Pattern,
+    Project,
+    Slice,
+    Union,
+    Values,
+)
+from tidelog.sparql.basic_patterns import BasicPatterns
+from tidelog.sparql.expressions import Expressions, Truth
+from tidelog.sparql.limits import Guard
+from tidelog.sparql.modifiers import ordered
+from tidelog.sparql.overlay import Overlay
+from tidelog.sparql.paths import Paths
+from tidelog.sparql.scope import certain, everywhere
+from tidelog.sparql.tables import (
+    column_of,
+    concatenated,
+    distinct,
+    excluded,
+    is_among,
+    merged,
+    numbered,
+    pairs,
+    seeds_of,
+)
+
+SOLUTION = Variable(".solution")
+Blocks = Iterator[Bindings]
+
+
+class Evaluator:
+    """Evaluates the patterns of one query."""
+
+    def __init__(
+        self, basic: BasicPatterns, paths: Paths, overlay: Overlay, guard: Guard, start: Bindings = UNIT
+    ) -> None:
+        self.basic, self.paths, self.overlay, self.guard = basic, paths, overlay, guard
+        self.start = start
+        self.expressions = Expressions(overlay, guard, self.exists)
+
+    def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
+        """All solutions as one table."""
+        parts, rows = [], 0
+        for block in self.solutions(pattern, seeds):
+            parts.append(block)
+            rows += block.length
+            self.guard.claim(rows, len(block.columns))
+        return concatenated(parts, self.guard)
+
+    def solutions(self, pattern: Pattern, seeds: Bindings | None = None) -> Blocks:
+        """The solutions of a pattern, in blocks that are not empty."""
+        for block in self._solutions(pattern, seeds):
+            self.guard.check()
+            if block.length:
+                yield block
+
+    def _solutions(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
+        match pattern:
+            case BasicPattern() | PathPattern():
+                return self._leaf(pattern, self._begin(pattern, seeds))
+            case Join():
+                return self._join(pattern, seeds)
+            case LeftJoin():
+                return self._left_join(pattern, seeds)
+            case Union(left, right):
+                return self._union(left, right, seeds)
+            case Minus():
+                return self._minus(pattern, seeds)
+            case Filter(inner, condition):
+                return self._filter(condition, self.solutions(inner, seeds))
+            case Extend():
+                return self._extend(pattern, seeds)
+            case Values():
+                return iter([self._values(pattern)])
+            case Graph():
+                return iter(())  # there are no named graphs
+            case _:
+                return self._modified(pattern, seeds)
+
+    def _begin(self, leaf: BasicPattern | PathPattern, seeds: Bindings | None) -> Bindings:
+        if self.start is not UNIT or seeds is None or self.basic.is_smaller(leaf, seeds.length):
+            return self.start
+        return seeds
+
+    def _leaf(self, pattern: BasicPattern | PathPattern, bindings: Bindings) -> Blocks:
+        """The solutions of a pattern of triples that go with some bindings."""
+        match pattern:
+            case BasicPattern(()):
+                yield bindings
+            case BasicPattern():
+                yield from self.basic.extend(pattern, bindings)
+            case PathPattern():
+                yield from self.paths.extend(pattern, bindings)
+
+    def _join(self, pattern: Join, seeds: Bindings | None) -> Blocks:
+        left, right = pattern.left, pattern.right
+        if isinstance(right, BasicPattern | PathPattern):
+            for block in self.solutions(left, self._seeds_for(left, seeds)):
+                yield from self._join_leaf(block, right)
+            return
+        if isinstance(left, BasicPattern | PathPattern) and isinstance(right, Values):
+            yield from self._join(Join(right, left), seeds)
+            return
+        table = self.whole(left, self._seeds_for(left, seeds))
+        if not table.length:
+            return
+        for block in self.solutions(right, self._seeds(right, table)):
+            for rows in pairs(table, block, self.guard):
+                yield merged(table, block, rows)
+
+    def _join_leaf(self, block: Bindings, leaf: BasicPattern | PathPattern) -> Blocks:
+        """From the bindings there are, unless the pattern alone has far fewer solutions."""
+        if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
+            table = self.whole(leaf)
+            for rows in pairs(block, table, self.guard):
+                yield merged(block, table, rows)
+            return
+        yield from self._leaf(leaf, block)
+
+    def _seeds_for(self, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
+        """The part of seeds that a part of a pattern can use."""
+        if seeds is None or self.start is not UNIT:
+            return None
+        names = [n for n in seeds.columns if n in certain(pattern)]
+        return seeds if len(names) == len(seeds.columns) else distinct(seeds.only(names)) if names else None
+
+    def _seeds(self, pattern: Pattern, table: Bindings) -> Bindings | None:
+        return seeds_of(table, certain(pattern)) if self.start is UNIT else None
+
+    def _left_join(self, pattern: LeftJoin, seeds: Bindings | None) -> Blocks:
+        for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
+            yield from self._with_optional(block, pattern)
+
+    def _with_optional(self, block: Bindings, pattern: LeftJoin) -> Blocks:
+        right = self.whole(pattern.right, self._seeds(pattern.right, block))
+        matched = np.zeros(block.length, dtype=np.bool_)
+        for rows in pairs(block, right, self.guard):
+            both = merged(block, right, rows)
+            if pattern.condition is not None:
+                true = self.expressions.truth(pattern.condition, both) > 0
+                both, rows = both.take(true), (rows[0][true], rows[1][true])
+            matched[rows[0]] = True
+            yield both
+        yield block.take(~matched)
+
+    def _union(self, left: Pattern, right: Pattern, seeds: Bindings | None) -> Blocks:
+        yield from self.solutions(left, self._seeds_for(left, seeds))
+        yield from self.solutions(right, self._seeds_for(right, seeds))
+
+    def _minus(self, pattern: Minus, seeds: Bindings | None) -> Blocks:
+        constants = frozenset(self.start.columns)
+        for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
+            right = self.whole(pattern.right, self._seeds(pattern.right, block))
+            yield block.take(~excluded(block, right, constants))
+
+    def _filter(self, condition: Expression, blocks: Blocks) -> Blocks:
+        for block in blocks:
+            yield block.take(self.expressions.truth(condition, block) > 0)
+
+    def _extend(self, pattern: Extend, seeds: Bindings | None) -> Blocks:
+        for block in self.solutions(pattern.pattern, self._seeds_for(pattern.pattern, seeds)):
+            yield block.with_column(pattern.variable, self.expressions.column(pattern.expression, block))
+
+    def _values(self, pattern: Values) -> Bindings:
+        columns = zip(*pattern.rows, strict=True) if pattern.rows else [()] * len(pattern.variables)
+        data: Columns = {v: self.overlay.encode_many(c) for v, c in zip(pattern.variables, columns, strict=True)}
+        table = Bindings(data, len(pattern.rows))
+        if self.start is UNIT:
+            return table
+        return concatenated(
+            [merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard)], self.guard
+        )
+
+    def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
+        """What comes from solution modifiers, of the query or of one within it."""
+        if self.start is not UNIT:
+            alone = Evaluator(self.basic, self.paths, self.overlay, self.guard)
+            table = alone.whole(pattern)
+            return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard))
+        match pattern:
+            case Project(inner, variables):
+                blocks = self.solutions(inner, self._seeds_for(inner, seeds))
+                return (_projected(block, variables) for block in blocks)
+            case Distinct(inner):
+                return self._distinct(self.solutions(inner, seeds))
+            case Slice(inner, offset, limit):
+                return _sliced(self.solutions(inner), offset, limit)
+            case Order(inner, conditions):
+                return iter([ordered(self.whole(inner, seeds), conditions, self.expressions)])
+            case Group():
+                return iter([Aggregation(pattern, self.expressions).of(self.solutions(pattern.pattern))])
+        raise AssertionError(pattern)
+
+    def _distinct(self, blocks: Blocks) -> Blocks:
+        """Each solution once: a block without those that came before."""
+        seen: Bindings | None = None
+        for block in blocks:
+            fresh = distinct(block)
+            if seen is not None:
+                fresh = fresh.take(~is_among(fresh, seen))
+            seen = fresh if seen is None else concatenated([seen, fresh], self.guard)
+            yield fresh
+
+    def exists(self, pattern: Pattern, table: Bindings) -> Truth:
+        """For each row, whether the pattern has a solution where the row's values stand for its variables."""
+        inside = everywhere(pattern)
+        names = [n for n in table.columns if n in inside]
+        back, first = numbered([table.columns[n] for n in names], table.length)
+        start = table.take(first, names).with_column(SOLUTION, np.arange(len(first), dtype=np.int64))
+        found = np.zeros(len(first), dtype=np.int8)
+        if start.length:
+            within = Evaluator(self.basic, self.paths, self.overlay, self.guard, start)
+            for block in within.solutions(pattern):
+                found[block.columns[SOLUTION]] = 1
+        return found[back]
+
+
+def _projected(block: Bindings, variables: tuple[Variable, ...]) -> Bindings:
+    return Bindings({v: column_of(block, v) for v in variables}, block.length)
+
+
+def _sliced(blocks: Blocks, offset: int, limit: int | None) -> Blocks:
+    """Some of the solutions; what comes after them is not asked for."""
+    left = limit
+    for block in blocks if limit != 0 else ():
+        start = min(offset, block.length)
+        offset -= start
+        stop = block.length if left is None else min(block.length, start + left)
+        if left is not None:
+            left -= stop - start
+        yield block.take(np.arange(start, stop, dtype=np.int64))
+        if left == 0:
+            return

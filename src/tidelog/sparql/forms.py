@@ -1,0 +1,174 @@
+"""Query forms: SELECT gives solutions, ASK a truth value, CONSTRUCT and DESCRIBE a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+import numpy as np
+
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.kernel.bindings import Bindings
+from tidelog.kernel.rows import Ints
+from tidelog.model.terms import Term, is_blank, is_iri, is_literal, split_literal
+from tidelog.rules.syntax import Variable
+from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Project, Query, Select, Slice, Triple
+from tidelog.sparql.basic_patterns import BasicPatterns
+from tidelog.sparql.evaluation import Evaluator
+from tidelog.sparql.limits import Guard, Limits
+from tidelog.sparql.needed import mentions
+from tidelog.sparql.overlay import Overlay
+from tidelog.sparql.parsing import parse
+from tidelog.sparql.paths import Paths, neighbours
+from tidelog.sparql.solutions import Solutions
+from tidelog.sparql.tables import column_of, concatenated
+
+if TYPE_CHECKING:
+    import rdflib
+
+_FIRST_ROWS = 1 << 20  # bytes of a block where only some rows are wanted
+
+Statement = tuple[Term, Term, Term]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is asked: some facts, and the prefixes that a query need not declare."""
+
+    engine: LocalEngine
+    I: LocalFacts
+    prefixes: Mapping[str, str]
+
+
+NO_LIMITS = Limits()
+
+
+def evaluate(source: Source, query: str | Query, limits: Limits = NO_LIMITS) -> Solutions | bool | rdflib.Graph:
+    """The answer to a query."""
+    asked = parse(query, source.prefixes) if isinstance(query, str) else query
+    match asked:
+        case Select(pattern, variables):
+            return select(source, pattern, variables, limits)
+        case Ask(pattern):
+            return _Run(source, Slice(Project(pattern, ()), 0, 1), limits).table().length > 0
+        case Construct() | Describe():
+            return graph_of(statements(source, asked, limits))
+
+
+def select(source: Source, pattern: Pattern, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS) -> Solutions:
+    """The solutions of a pattern."""
+    run = _Run(source, pattern, limits, variables)
+    table = run.table()
+    columns = [column_of(table, v) for v in variables]
+    return Solutions([v.name for v in variables], columns, table.length, run.overlay)
+
+
+def statements(source: Source, query: Construct | Describe, limits: Limits = NO_LIMITS) -> Iterator[Statement]:
+    """The triples of a graph that a query makes, as terms; some may repeat."""
+    if isinstance(query, Describe):
+        return _described(source, query, limits)
+    variables = tuple(dict.fromkeys(v for t in query.template for v in t.variables()))
+    run = _Run(source, query.pattern, limits, variables)
+    return filled(query.template, run.table(), run.overlay)
+
+
+class _Run:
+    """One evaluation of one pattern."""
+
+    def __init__(self, source: Source, pattern: Pattern, limits: Limits, also: tuple[Variable, ...] = ()) -> None:
+        self.pattern = pattern
+        self.guard = Guard(limits, source.engine.budget)
+        self.overlay = Overlay(source.engine.dictionary)
+        budget = self.guard.blocks(_FIRST_ROWS if isinstance(pattern, Slice) else None)
+        basic = BasicPatterns(source.I, self.overlay, budget, mentions(pattern, also))
+        self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.guard), self.overlay, self.guard)
+
+    def table(self) -> Bindings:
+        """All rows, at most as many as the limit says."""
+        parts, rows = [], 0
+        for block in self.evaluator.solutions(self.pattern):
+            rows += block.length
+            self.guard.answer(rows)
+            self.guard.claim(rows, len(block.columns))
+            parts.append(block)
+        return concatenated(parts, self.guard)
+
+
+def filled(template: tuple[Triple, ...], table: Bindings, overlay: Overlay) -> Iterator[Statement]:
+    """A template with each solution; triples that are none (unbound, or a literal for a subject) are left out."""
+    names = {v for t in template for v in t.variables()}
+    terms = {v: overlay.decode_many(column_of(table, v)) for v in names}
+    for row in range(table.length):
+        own: dict[Term, Term] = {}
+        for triple in template:
+            s, p, o = (_instance(n, terms, row, own) for n in (triple.subject, triple.predicate, triple.object))
+            if s is not None and p is not None and o is not None and not is_literal(s) and is_iri(p):
+                yield s, p, o
+
+
+def _instance(node: Node, terms: Mapping[Variable, list[Term | None]], row: int, own: dict[Term, Term]) -> Term | None:
+    """What a place of a template stands for; a blank node is a new one for each solution."""
+    if isinstance(node, Variable):
+        return terms[node][row]
+    if is_blank(node):
+        return own.setdefault(node, Term(f"_:b{uuid4().hex}"))
+    return node
+
+
+def _described(source: Source, query: Describe, limits: Limits) -> Iterator[Statement]:
+    """Concise bounded descriptions: the triples of each resource, and those of blank nodes they lead to."""
+    variables = tuple(r for r in query.resources if isinstance(r, Variable))
+    run = _Run(source, query.pattern, limits, variables)
+    table = run.table()
+    named = [run.overlay.encode(r) for r in query.resources if not isinstance(r, Variable)]
+    asked = np.concatenate([np.array(named, dtype=np.int64), *(column_of(table, v) for v in variables)])
+    return _bounded(source.I, run.overlay, np.unique(asked[asked >= 0]), run.guard)
+
+
+def _bounded(I: LocalFacts, overlay: Overlay, resources: Ints, guard: Guard) -> Iterator[Statement]:
+    seen, budget = resources, guard.blocks()
+    while len(resources):
+        guard.check()
+        found: list[Ints] = []
+        for predicate, table in I.triple_tables.items():
+            which, objects = neighbours(table, resources, budget, forward=True)
+            if len(which):
+                name, subjects = overlay.decode(predicate), overlay.decode_many(resources[which])
+                for s, o in zip(subjects, overlay.decode_many(objects), strict=True):
+                    assert s is not None
+                    assert o is not None
+                    yield s, name, o
+                found.append(objects)
+        targets = np.unique(np.concatenate(found)) if found else resources[:0]
+        fresh = np.setdiff1d(targets, seen)
+        blank = [t is not None and is_blank(t) for t in overlay.decode_many(fresh)]
+        resources = fresh[np.array(blank, dtype=np.bool_)]
+        seen = np.union1d(seen, resources)
+
+
+def graph_of(triples: Iterator[Statement]) -> rdflib.Graph:
+    """Triples as a graph of rdflib."""
+    import rdflib
+
+    graph = rdflib.Graph()
+    for triple in triples:
+        graph.add(tuple(map(rdflib_term, triple)))
+    return graph
+
+
+def rdflib_term(term: Term) -> Any:
+    """A term as one of rdflib, with its text as it is."""
+    import rdflib
+
+    if is_iri(term):
+        return rdflib.URIRef(term[1:-1])
+    if is_blank(term):
+        return rdflib.BNode(term[2:])
+    text, datatype, language = split_literal(term)
+    if language:
+        return rdflib.Literal(text, lang=language)
+    type_ = None if term[-1] == '"' else rdflib.URIRef(datatype)
+    return rdflib.Literal(text, datatype=type_, normalize=False)
