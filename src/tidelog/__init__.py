@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tidelog import rulesets
     from tidelog.answers import Answers, FactAnswers
-    from tidelog.change import Change, Difference
+    from tidelog.change import Change, Difference, Prediction
     from tidelog.errors import (
         ConstraintError,
         CorruptionError,
@@ -46,7 +46,7 @@ __version__ = "0.1.0"
 # Where each public name lives; modules are imported when a name is first used, so that `tidelog --help` is quick.
 _HOMES = {
     "answers": ("Answers", "FactAnswers"),
-    "change": ("Change", "Difference"),
+    "change": ("Change", "Difference", "Prediction"),
     "errors": (
         "ConstraintError",
         "CorruptionError",
@@ -96,6 +96,7 @@ __all__ = [
     "LockedError",
     "Name",
     "ParseError",
+    "Prediction",
     "Repair",
     "Repairs",
     "RuleError",

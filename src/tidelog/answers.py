@@ -7,6 +7,7 @@ Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, pla
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -96,7 +97,7 @@ class Answers:
         import pyarrow as pa
 
         columns = list(zip(*islice(self, limit), strict=True)) or [()] * len(self.names)
-        return pa.table([pa.array(_plain_column(c)) for c in columns], names=list(self.names))
+        return pa.table([_plain_column(c) for c in columns], names=list(self.names))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame (needs pandas)."""
@@ -104,7 +105,7 @@ class Answers:
 
     def to_spark(self, spark: Any) -> Any:
         """A Spark DataFrame in the given session."""
-        return spark.createDataFrame(self.to_pandas())
+        return spark.createDataFrame(self.to_arrow())
 
     def __repr__(self) -> str:
         more = f"\n… {self._length} rows in all" if self._length > _SHOWN else ""
@@ -175,7 +176,7 @@ class FactAnswers:
         padded = [(*row, *[None] * (width - len(row))) for row in rows]
         columns = list(zip(*padded, strict=True)) if padded else [() for _ in range(width)]
         names = ["predicate", *(f"arg{i}" for i in range(1, width))]
-        return pa.table([pa.array(_plain_column(c)) for c in columns], names=names)
+        return pa.table([_plain_column(c) for c in columns], names=names)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame (needs pandas)."""
@@ -183,7 +184,7 @@ class FactAnswers:
 
     def to_spark(self, spark: Any) -> Any:
         """A Spark DataFrame in the given session."""
-        return spark.createDataFrame(self.to_pandas())
+        return spark.createDataFrame(self.to_arrow())
 
     def texts(self, prefixes: Mapping[str, str] | None = None) -> Iterator[str]:
         """Each fact as text that is read back as the same fact where the prefixes are known."""
@@ -203,9 +204,12 @@ def marks(facts: FactSet, explicit: FactSet) -> list[bool]:
     return [fact in asserted for fact in facts]
 
 
-def _plain_column(column: Sequence[Value | None]) -> list[object]:
-    """Python objects that Arrow can type: unchanged if all are numbers of one kind, else text."""
+def _plain_column(column: Sequence[Value | None]) -> pyarrow.Array:
+    """Values as they are if all are numbers of one kind that Arrow can hold, or booleans; else texts."""
+    import pyarrow as pa
+
     kinds = {type(v) for v in column if v is not None}
-    if kinds <= {int} or kinds <= {float} or kinds <= {bool}:
-        return list(column)
-    return [None if v is None else str(v) for v in column]
+    if kinds in ({int}, {float}, {bool}):
+        with suppress(OverflowError):
+            return pa.array(column)
+    return pa.array([None if v is None else str(v) for v in column], pa.string())

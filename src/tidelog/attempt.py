@@ -33,6 +33,16 @@ from tidelog.store.delta import Delta
 F = TypeVar("F", bound=FactSet)
 
 
+class Checks(NamedTuple):
+    """`strict` refuses what is else only reported; bodies that are cartesian products may be allowed."""
+
+    strict: bool = False
+    allow_cartesian: bool = False
+
+
+DEFAULT = Checks()
+
+
 class Attempt(NamedTuple):
     """The state after a change, what users see of it, and its net effect on what is stored."""
 
@@ -59,18 +69,14 @@ def attempt(
     minus: Input,
     without: Sequence[Rule],
     algorithm: str,
-    *,
-    strict: bool = False,
-    allow_cartesian: bool = False,
+    checks: Checks = DEFAULT,
 ) -> Attempt:
     """Add and remove facts and rules."""
     start, mode, work = time.perf_counter(), mode_of(before.options), Work()
-    ruled = with_rules(before, plus, without, allow_cartesian)
+    ruled = with_rules(before, plus, without, checks.allow_cartesian)
     arities = {**before.E.arities(), **ruled.arities}
     added, removed = read_into(engine, plus, arities), read_into(engine, minus, arities)
-    done = maintained(
-        engine, before, ruled, before.E, before.I, added, removed, algorithm, work, strict=strict, kept=before.kept
-    )
+    done = maintained(engine, before, ruled, before.E, before.I, added, removed, algorithm, work, checks, before.kept)
     outcome, choice = done.outcome, done.choice
     after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, kept=outcome.kept)
     engine.settle(len(outcome.added) + len(outcome.removed))
@@ -91,8 +97,7 @@ def maintained(
     removed: F,
     algorithm: str,
     work: Work,
-    *,
-    strict: bool = False,
+    checks: Checks,
     kept: object = None,
 ) -> Maintained[F]:
     """The facts of a change carried out on any engine, which has the facts E and I; `ruled` has the new rules."""
@@ -104,7 +109,7 @@ def maintained(
     outcome = mode.change(choice.algorithm, engine, program, E_after, I, gone, new, work, kept)
     old, constraints = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, ruled))
     checked = Program(mode.rules(engine, old, I), mode.rules(engine, constraints, outcome.I))
-    check_constraints(engine, checked, outcome, strict=strict)
+    check_constraints(engine, checked, outcome, strict=checks.strict)
     return Maintained(E_after, new, gone, outcome, choice)
 
 

@@ -50,6 +50,7 @@ class Change:
     work: Work
     seconds: float
     predicted: Prediction | None = None
+    bad_lines: int = 0  # of files, that were left out because they could not be read
 
     def __str__(self) -> str:
         return (

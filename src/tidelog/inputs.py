@@ -2,7 +2,9 @@
 
 text                      parent(ann, bob) .  or rules
 a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports), "rules.n3", "rules.ruleml"
-rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow table
+rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow or Delta table, a Path
+such a table alone        if its columns are called subject, predicate and object
+a directory               parts of one file, a Delta table, or an export of several relations
 an rdflib Graph           its triples
 rules                     text, a path, a Rule
 a list                    of any of these
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol, cast
@@ -47,7 +49,7 @@ class FrameSource:
     frame: Frame
 
     def __iter__(self) -> Iterator[Batch]:
-        yield formats.from_arrow(self.predicate, self.frame.toArrow())
+        yield formats.from_spark(self.predicate, self.frame)
 
 
 # Where facts come from: a file (`formats.Reading`), a DataFrame, or rows that were parsed already.
@@ -70,16 +72,25 @@ class Input:
         self.prefixes |= program.prefixes
         self.batches += [formats.read_import(i, folder) for i in program.imports]
 
+    def refusing(self, refuse: formats.Refuse | None) -> Input:
+        """The same; bad lines of its files are told to somebody and left out."""
+        if refuse is None:
+            return self
+        told = [b.refusing(refuse) if isinstance(b, formats.Reading) else b for b in self.batches]
+        return replace(self, batches=told)
+
     def nbytes(self) -> int:
         """About how large the files are; what is in memory already does not count."""
         files = (source for source in self.batches if isinstance(source, formats.Reading))
         return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
 
-    def add_path(self, path: Path) -> None:
-        if path.suffix in PROGRAM_SUFFIXES:
+    def add_path(self, path: Path, relation: str | None = None) -> None:
+        if path.suffix not in PROGRAM_SUFFIXES or path.is_dir():
+            self.batches += _data(path, relation)
+        elif relation is None:
             self.add_program(read_program(path), path.parent)
         else:
-            self.batches.append(formats.read(path))
+            raise UsageError(f"{path} is a program, whose facts say what they are; leave out relation={relation!r}")
 
 
 def read_text(path: Path) -> str:
@@ -110,18 +121,24 @@ def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
         yield from map(Path, matches)
 
 
-def read_files(sources: Iterable[object]) -> Input:
-    """Data files and programs, and rdflib graphs."""
+def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
+    """Data files and programs, directories, rdflib graphs and tables; `relation` is what rows without a name are."""
     result = Input()
     for source in sources:
         if _is_graph(source):
             result.batches.append([formats.from_rdflib(source)])
+        elif formats.table_kind(source):
+            result.batches += _batches(*formats.as_relation(source, relation))
         elif isinstance(source, str | Path):
             for path in expand_paths([source]):
-                result.add_path(path)
+                result.add_path(path, relation)
         else:
-            raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob or an rdflib Graph")
+            raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob, an rdflib Graph or a table")
     return result
+
+
+def _data(path: Path, relation: str | None) -> list[Batches]:
+    return formats.read_folder(path, relation) if path.is_dir() else [formats.read(path, predicate=relation)]
 
 
 def _is_graph(source: object) -> bool:
@@ -141,11 +158,13 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
     if isinstance(source, str | Path):
         _add_text_or_path(result, source, prefixes)
     elif isinstance(source, Mapping):
-        result.batches += [_batches(str(name), rows) for name, rows in source.items()]
+        result.batches += [each for name, rows in source.items() for each in _batches(str(name), rows)]
     elif isinstance(source, Fact):
         result.facts.append(source)
     elif _is_graph(source):
         result.batches.append([formats.from_rdflib(source)])
+    elif formats.table_kind(source):
+        result.batches += _batches(*formats.as_relation(source, None))
     elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
         result.facts += source
     elif isinstance(source, list):
@@ -174,22 +193,31 @@ def _looks_like_path(text: str) -> bool:
     )
 
 
-def _batches(name: str, rows: object) -> Batches:
+def _batches(name: str, rows: object) -> list[Batches]:
     """Rows of one relation."""
     if name.startswith("("):
         raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
-    kind = type(rows).__module__.partition(".")[0]
-    if kind == "pandas":
-        return [formats.from_pandas(name, rows)]
-    if kind == "pyarrow":
-        return [formats.from_arrow(name, rows)]
+    if isinstance(rows, Path):
+        return _data(rows, name)
+    kind = formats.table_kind(rows)
+    if kind is not None:
+        return [_table(kind, name, rows)]
+    if isinstance(rows, formats.DeltaReading):
+        return [rows]
+    if isinstance(rows, Iterable) and not isinstance(rows, str):
+        return [[formats.from_rows(name, rows)]]
+    raise UsageError(
+        f"the rows of {name} must be an iterable of tuples, a DataFrame, an Arrow or Delta table, or a Path, "
+        f"not {type(rows).__name__}"
+    )
+
+
+def _table(kind: str, name: str, rows: object) -> Batches:
     if kind == "pyspark":
         return FrameSource(name, cast(Frame, rows))
-    if isinstance(rows, Iterable) and not isinstance(rows, str):
-        return [formats.from_rows(name, rows)]
-    raise UsageError(
-        f"the rows of {name} must be an iterable of tuples, a DataFrame or an Arrow table, not {type(rows).__name__}"
-    )
+    if kind == "deltalake":
+        return formats.DeltaReading(rows, name)
+    return [formats.from_pandas(name, rows) if kind == "pandas" else formats.from_arrow(name, rows)]
 
 
 def read_rules(source: object, prefixes: Prefixes = NONE) -> Input:

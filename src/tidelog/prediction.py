@@ -26,6 +26,9 @@ from tidelog.rules.syntax import Rule
 _SAMPLE = 64
 _LEVELS = 100
 
+# From the heads of a level, what was met before and what each stands for, to the next level.
+Following = Callable[[LocalFacts, LocalFacts, float], LocalFacts]
+
 
 @dataclass
 class Estimate:
@@ -52,43 +55,40 @@ class Forecast:
 
     def added(self, facts: LocalFacts, weight: float = 1) -> None:
         """Facts, each standing for so many, are new."""
-        self._spread(self.gain, facts - self.I, weight, lambda heads, seen: heads - self.I - seen)
+        self._spread(self.gain, facts - self.I, weight, self._new)
 
     def removed(self, facts: LocalFacts, weight: float = 1) -> None:
         """Facts, each standing for so many, may have lost their support."""
-        self._spread(self.loss, self._unproved(facts & self.I, facts), weight, self._lost)
+        sample, weight = _thinned(facts & self.I, weight)
+        self._spread(self.loss, self._unproved(sample, facts, weight), weight, self._lost)
 
-    def _lost(self, heads: LocalFacts, seen: LocalFacts) -> LocalFacts:
-        found = heads & self.I
-        return self._unproved(found - seen, seen)
+    def _new(self, heads: LocalFacts, seen: LocalFacts, weight: float) -> LocalFacts:
+        return heads - self.I - seen
 
-    def _unproved(self, facts: LocalFacts, without: LocalFacts) -> LocalFacts:
+    def _lost(self, heads: LocalFacts, seen: LocalFacts, weight: float) -> LocalFacts:
+        return self._unproved((heads & self.I) - seen, seen, weight)
+
+    def _unproved(self, facts: LocalFacts, without: LocalFacts, weight: float) -> LocalFacts:
+        """Those that are not explicit and have no match without some others, at first sight."""
         open_ = facts - self.E
         if not open_ or not self.guarded:
             return open_
         work, rest = Work(), self.I - without
         proved, _ = proofs(self.engine, self.guarded, open_, rest, rest, work)
-        self.loss.derivations += work.derivations
+        self.loss.derivations += weight * work.derivations
         return open_ - proved
 
-    def _spread(
-        self,
-        sums: Estimate,
-        level: LocalFacts,
-        weight: float,
-        following: Callable[[LocalFacts, LocalFacts], LocalFacts],
-    ) -> None:
+    def _spread(self, sums: Estimate, level: LocalFacts, weight: float, following: Following) -> None:
         seen = level
         for _ in range(_LEVELS):
             if not level:
                 return
             sums.facts += weight * len(level)
-            sample = level.thinned(_SAMPLE)
-            weight *= len(level) / len(sample)
+            sample, weight = _thinned(level, weight)
             work, behind = Work(), self.I | sample
             heads = self.engine.derive_pivoted(self.rules, behind - sample, sample, behind, self.I, work)
             sums.derivations += weight * work.derivations
-            level = following(heads, seen)
+            level = following(heads, seen, weight)
             seen = seen | level
 
     def matched(self, rules: Iterable[Rule], then: Callable[[LocalFacts, float], None], sums: Estimate) -> None:
@@ -98,15 +98,20 @@ class Forecast:
                 continue
             sets = [self.engine.derive([over(Rule((a,), (a,)), self.I)], Work()) for a in rule.atoms]
             rarest = min(range(len(sets)), key=lambda i: len(sets[i]))
-            sample, work = sets[rarest].thinned(_SAMPLE), Work()
+            (sample, weight), work = _thinned(sets[rarest], 1), Work()
             heads = self.engine.derive([pivoted_at(rule, rarest, self.I, sample, self.I, self.I)], work)
-            weight = len(sets[rarest]) / len(sample)
             sums.derivations += weight * work.derivations
             then(heads, weight)
 
     def prediction(self) -> Prediction:
         gain, loss = self.gain, self.loss
         return Prediction(round(gain.derivations + loss.derivations), round(gain.facts), round(loss.facts))
+
+
+def _thinned(facts: LocalFacts, weight: float) -> tuple[LocalFacts, float]:
+    """A sample, and for how many facts each of it stands."""
+    sample = facts.thinned(_SAMPLE)
+    return sample, weight * len(facts) / len(sample) if sample else weight
 
 
 def predict(

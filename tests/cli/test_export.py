@@ -11,7 +11,7 @@ import pytest
 import tidelog
 from tidelog import formats
 from tidelog.errors import InputError, UsageError
-from tidelog.knowledge_base import Kind
+from tidelog.queries import Kind
 from tidelog.model.terms import Term
 
 FACTS = '[ann, knows, bob] . [ann, name, "Ann"] . age(ann, 42) . age(bob, 7) . name("x\ty") .'

@@ -8,10 +8,11 @@ from functools import cached_property
 from itertools import product
 
 from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import Binding, conclusions, matches
+from tidelog.engines.reference.engine import Binding, conclusions, ground, matches
 from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.explain.subject import ground_atom, premises
 from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule
 
 
@@ -19,7 +20,7 @@ from tidelog.rules.syntax import Rule
 class Instance:
     head: Fact
     rule: Rule
-    binding: tuple[tuple[str, str], ...]
+    binding: tuple[tuple[str, Term], ...]
     premises: tuple[Fact, ...]  # each once
 
 
@@ -70,9 +71,8 @@ class Naive:
 
 def premises_of(instance: Instance) -> tuple[Fact, ...]:
     """The premises with repetitions."""
-    binding = {v: t for v, t in instance.binding}
-    named = {v: binding[v.name] for atom in instance.rule.atoms for v in atom.variables()}
-    return premises(instance.rule, named)  # type: ignore[arg-type]
+    binding = dict(instance.binding)
+    return premises(instance.rule, {v: binding[v.name] for atom in instance.rule.atoms for v in atom.variables()})
 
 
 def _instances(rule: Rule, found: Sequence[Binding]) -> Iterator[Instance]:
@@ -82,14 +82,13 @@ def _instances(rule: Rule, found: Sequence[Binding]) -> Iterator[Instance]:
             yield from (Instance(ground_atom(head, match), rule, binding, facts) for head in rule.heads)
         return
     (head,) = rule.heads
-    groups: dict[tuple[object, ...], list[Binding]] = {}
+    groups: dict[tuple[Term, ...], list[Binding]] = {}
     for match in found:
-        key = tuple(match.get(a, a) for a in head.args if a != rule.aggregate)  # type: ignore[call-overload]
-        groups.setdefault(key, []).append(match)
+        groups.setdefault(ground(head, match), []).append(match)
     for group in groups.values():
         facts = tuple(sorted({p for match in group for p in premises(rule, match)}))
         yield from (Instance(fact, rule, (), facts) for fact in set(conclusions(rule, group)))
 
 
-def _frozen(match: Binding) -> tuple[tuple[str, str], ...]:
+def _frozen(match: Binding) -> tuple[tuple[str, Term], ...]:
     return tuple(sorted((v.name, t) for v, t in match.items()))

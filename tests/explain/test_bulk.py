@@ -11,7 +11,7 @@ import tidelog
 from tests.explain.naive import Naive, premises_of
 from tests.explain.worlds import random_world
 from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import matches
+from tidelog.engines.reference.engine import ground, matches
 from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.explain.subject import premises
 from tidelog.model.facts import Fact
@@ -45,8 +45,8 @@ def expected(naive: Naive, goals: set[Fact]) -> Counter[Row]:
             continue
         for match in matches(over(i.rule, model)):
             (head,) = i.rule.heads
-            pairs = zip(head.args, i.head.args, strict=True)
-            if all(value == match.get(a, a) for a, value in pairs if a != i.rule.aggregate):  # type: ignore[call-overload]
+            at = head.args.index(i.rule.aggregate)
+            if ground(head, match) == (*i.head.args[:at], *i.head.args[at + 1 :]):
                 rows[i.head, "aggregate", i.rule.key, premises(i.rule, match)] += 1
     return rows
 

@@ -49,10 +49,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "past": (*MIDDLE, "equality", "store", "state", "change", "engines.local"),
     "explain": (*MIDDLE, "equality", "store", "state", "past", "engines.local", "engines.reference"),
     "repair": (*MIDDLE, "change", "explain"),
+    "prediction": (*MIDDLE, "change", "engines.local"),
     "queries": (*MIDDLE, "equality", "state", "engines.local"),
     "sparql": (*MIDDLE, "equality", "state", "attempt", "inputs", "engines.local"),
+    "spark": (*MIDDLE, "equality", "store", "state", "past", "export", "queries", "engines.local", "engines.spark"),
     "knowledge_base": (
         *MIDDLE,
+        "spark",
         "equality",
         "store",
         "state",
@@ -64,6 +67,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "inconsistencies",
         "inputs",
         "explain",
+        "prediction",
         "queries",
         "repair",
         "sparql",
@@ -116,7 +120,8 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "generate": COLUMNS,
     "engines.local": COLUMNS,
     "answers": COLUMNS,
-    "knowledge_base": ("rdflib",),  # its types
+    "knowledge_base": ("rdflib", "pyspark"),  # their types
+    "spark": (*COLUMNS, "pyspark"),
     "rdflib_store": ("rdflib",),
     "explain": COLUMNS,
     "sparql": (*COLUMNS, "rdflib"),

@@ -39,6 +39,7 @@ NAMES = {
     "Literal",
     "Name",
     "ParseError",
+    "Prediction",
     "Repair",
     "Repairs",
     "RuleError",

@@ -60,7 +60,7 @@ WRONG = [
     ({"fact": "p(a)", "limit": 0}, "at least 1"),
     ({"fact": "p(a)", "keep": 7}, "names of relations, facts and patterns, not int"),
     ({"fact": "p(a)", "keep": "~p(a)"}, "is not a pattern of facts to keep"),
-    ({"fact": "p(a)", "weigh": {"p": -1}}, "expected a number from 0 on"),
+    ({"fact": "p(a)", "weigh": {"p": 0}}, "expected a number above 0"),
 ]
 
 
@@ -81,8 +81,7 @@ def test_with_rewriting_it_says_that_it_cannot() -> None:
 
 def test_too_many_tries_are_refused() -> None:
     kb = tidelog.open()
-    numbers = [(i,) for i in range(12)]
-    kb.apply(add={"p": numbers, "r": numbers}, add_rules="q(a) :- p(?x), r(?x) .")
+    kb.apply(add={"p": [(i,) for i in range(60)]}, add_rules="q(a) :- p(?x) .")
     with pytest.raises(tidelog.LimitError, match="no repair among the first 50 sets"):
         kb.repair("q(a)", max_tries=50)
 

@@ -88,7 +88,7 @@ def _rows_differ(query: Query, ours: Solutions, names: Sequence[str], expected: 
     places = [ours.names.index(name) for name in names]
     found = [tuple(None if row[i] is None else to_term(row[i]) for i in places) for row in ours]
     left, right = ([_compared(query, names, row) for row in rows] for rows in (found, expected))
-    if query.key:
+    if query.key in names:
         i = names.index(query.key)
         if [_value(row[i]) for row in left] != [_value(row[i]) for row in right]:
             return f"in the order {left}\nnot {right}"

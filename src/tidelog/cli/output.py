@@ -106,23 +106,28 @@ def progress() -> Iterator[Progress]:
 
 
 @contextmanager
-def working(doing: str) -> Iterator[None]:
-    """Says what is being done and for how many seconds already, where no more is known; nothing if it is quick."""
+def working(doing: str) -> Iterator[Callable[[str], None]]:
+    """Says what is being done and for how many seconds already; nothing if it is quick. What it gives says more."""
+    now = [doing]
+
+    def say(more: str) -> None:
+        now[0] = f"{doing}: {more}"
+
     if not sys.stderr.isatty():
-        yield
+        yield say
         return
     done = Event()
     with progress() as line:
-        thread = Thread(target=_tick, args=(line, doing, done), daemon=True)
+        thread = Thread(target=_tick, args=(line, now, done), daemon=True)
         thread.start()
         try:
-            yield
+            yield say
         finally:
             done.set()
             thread.join()
 
 
-def _tick(line: Progress, doing: str, done: Event) -> None:
+def _tick(line: Progress, now: Sequence[str], done: Event) -> None:
     start = time.monotonic()
     while not done.wait(_TICK):
-        line(f"{doing} … {time.monotonic() - start:.0f} s")
+        line(f"{now[0]} … {time.monotonic() - start:.0f} s")

@@ -49,7 +49,7 @@ def run(options: Namespace) -> int:
     with (open_to_read if options.dry_run else open_to_change)(options) as kb:
         attempt = kb.preview if options.dry_run else partial(kb.apply, message=options.message)
         with working("updating"):
-            change = attempt(add, remove, add_rules, remove_rules, algorithm=options.algorithm, engine=chosen)
+            change = attempt(add, remove, add_rules, remove_rules, options.algorithm, chosen, master=options.master)
         if options.json:
             print_json({**change_json(change, options.show or 0), "dry_run": options.dry_run})
         elif options.dry_run:

@@ -42,15 +42,12 @@ class Node:
     premises: tuple[Node, ...] = ()
     group: Group | None = None
     equal: tuple[tuple[str, str], ...] = ()
+    height: int = field(init=False, repr=False)  # 0 for what needs no proof, else one more than the highest premise
 
-    @cached_property
-    def height(self) -> int:
-        """0 for what needs no proof, else one more than the highest premise. Names are no step."""
-        if self.kind == "names":
-            return max((p.height for p in self.premises), default=0)
-        if self.kind in ("explicit", "axiom"):
-            return 0
-        return 1 + max((p.height for p in self.premises), default=0)
+    def __post_init__(self) -> None:
+        """Known from the start, for proofs may be deeper than Python recurses; other names are no step."""
+        step = int(self.kind in ("rule", "aggregate"))
+        object.__setattr__(self, "height", step + max((p.height for p in self.premises), default=0))
 
     @property
     def checks(self) -> tuple[Literal, ...]:

@@ -27,9 +27,10 @@ from tidelog.formats.files import (
     written_aside,
 )
 from tidelog.formats.folders import read_folder
-from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows
+from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows, from_spark
 from tidelog.formats.refused import Refuse, Refused
 from tidelog.formats.source import Span
+from tidelog.formats.tables import as_relation, table_kind
 from tidelog.formats.writers import Block, only_rdf
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "Refuse",
     "Refused",
     "Span",
+    "as_relation",
     "blocks_of",
     "check_delta",
     "commit_delta",
@@ -52,6 +54,7 @@ __all__ = [
     "from_pandas",
     "from_rdflib",
     "from_rows",
+    "from_spark",
     "is_delta",
     "is_known",
     "is_rdf",
@@ -60,6 +63,7 @@ __all__ = [
     "read_folder",
     "read_import",
     "relation_file",
+    "table_kind",
     "write",
     "write_delta",
     "write_delta_file",

@@ -43,10 +43,11 @@ class DeltaReading:
 
     table: Any  # a path, or a deltalake.DeltaTable at the version its owner chose
     predicate: str
+    columns: tuple[str, ...] | None = None
 
     def __iter__(self) -> Iterator[Batch]:
-        table = self.table if not isinstance(self.table, Path) else open_delta(self.table)
-        for rows in _dataset(table).to_batches():
+        table = open_delta(self.table) if isinstance(self.table, Path) else self.table
+        for rows in _dataset(table).to_batches(columns=self.columns and list(self.columns)):
             if rows.num_rows:
                 yield from_arrow(self.predicate, rows)
 

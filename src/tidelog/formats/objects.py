@@ -99,6 +99,14 @@ def from_pandas(predicate: str, frame: Any) -> Batch:
         return from_rows(predicate, frame.itertuples(index=False, name=None))
 
 
+def from_spark(predicate: str, frame: Any) -> Batch:
+    """A batch of the rows of a Spark DataFrame, fetched to this process."""
+    table = frame.toArrow()
+    marks = [{"tidelog": "terms"}.items() <= (f.metadata or {}).items() for f in frame.schema.fields]
+    fields = [f.with_metadata(TERMS_METADATA) if m else f for f, m in zip(table.schema, marks, strict=True)]
+    return from_arrow(predicate, table.cast(pa.schema(fields)))
+
+
 def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:
     """A batch of the triples of an rdflib graph, in the order of their texts."""
     return batch_of_terms(predicate, sorted(tuple(value_term(t) for t in triple) for triple in graph), arity=3)

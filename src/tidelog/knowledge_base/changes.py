@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.attempt import Attempt, attempt
+from tidelog.attempt import Attempt, Checks, attempt
 from tidelog.change import Change
 from tidelog.choose import choose_engine
 from tidelog.commit import commit, counted, describe
 from tidelog.inputs import Input, read_facts, read_files, read_rules
 from tidelog.knowledge_base.held import Held
+from tidelog.manner import Manner, silent
 from tidelog.rules.syntax import Rule
 
 if TYPE_CHECKING:
-    from rdflib import Graph
-
-    from tidelog.pipeline.bulk import Tried
+    from tidelog.pipeline.bulk import Bulk, Tried
 
 
 class Changes(Held):
     """Tried (`attempt`), made durable (`commit`), and only then seen: a change that fails has changed nothing."""
 
     def load(
-        self, *files: str | Path | Graph, engine: str = "auto", message: str = "", master: str | None = None
+        self,
+        *sources: object,
+        relation: str | None = None,
+        engine: str = "auto",
+        message: str = "",
+        master: str | None = None,
+        bad_lines: str = "fail",
+        quarantine: str | Path | None = None,
+        progress: Callable[[str], None] = silent,
     ) -> Change:
-        """Load data files, programs (with their imports) and rdflib graphs, all or nothing.
+        """Load data files and directories, programs (with their imports), rdflib graphs and tables, all or nothing.
 
-        `message` is kept with the version.
+        A table is a Spark or pandas DataFrame, an Arrow or a Delta table: triples, if its columns are subject,
+        predicate and object, else the rows of `relation`, which also names the rows of CSV and Parquet files.
+        `message` is kept with the version. `engine="spark"` reads, encodes, reasons and writes on Spark: the session
+        that is active, or one on `master`. With `bad_lines="skip"` lines that are not valid are left out and counted;
+        with "quarantine" they are also written to the file `quarantine`. `progress` is told what is being done.
 
         >>> import tidelog, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
@@ -38,7 +49,9 @@ class Changes(Held):
         >>> len(kb.load(path).added)
         2
         """
-        return self._commit(read_files(files), Input(), (), "auto", engine, message, None, master)
+        aside = None if quarantine is None else Path(quarantine)
+        manner = Manner("auto", engine, master, bad_lines, aside, progress)
+        return self._commit(read_files(sources, relation), Input(), (), manner, message)
 
     def apply(
         self,
@@ -50,6 +63,7 @@ class Changes(Held):
         engine: str = "auto",
         message: str = "",
         options: Mapping[str, object] | None = None,
+        master: str | None = None,
     ) -> Change:
         """Add and remove facts and rules in one atomic step; a fact both removed and added stays.
 
@@ -63,7 +77,8 @@ class Changes(Held):
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
-        return self._commit(*self._read(add, remove, add_rules, remove_rules), algorithm, engine, message, options)
+        manner = Manner(algorithm, engine, master)
+        return self._commit(*self._read(add, remove, add_rules, remove_rules), manner, message, options)
 
     def update(
         self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
@@ -82,9 +97,9 @@ class Changes(Held):
         from tidelog.sparql.update import read_update
 
         if dry_run:
-            return self._attempt(*read_update(self._engine, self._state, text, allow), (), "auto", "auto")[1]
+            return self._attempt(*read_update(self._engine, self._state, text, allow), (), Manner()).change
         self._start_writing()
-        return self._commit(*read_update(self._engine, self._state, text, allow), (), "auto", "auto", message)
+        return self._commit(*read_update(self._engine, self._state, text, allow), (), Manner(), message)
 
     def _read(
         self, add: object, remove: object, add_rules: object, remove_rules: object
@@ -100,17 +115,15 @@ class Changes(Held):
         plus: Input,
         minus: Input,
         without: Sequence[Rule],
-        algorithm: str,
-        engine: str,
+        manner: Manner,
         message: str,
         options: Mapping[str, object] | None = None,
-        master: str | None = None,
     ) -> Change:
         self._start_writing()
         kept = options or {}
         self._choose_equality(kept.get("equality"))
         before = self._state
-        made = self._try(plus, minus, without, algorithm, engine, master)
+        made = self._try(plus, minus, without, manner)
         if not isinstance(made, Attempt):
             if self._store is not None and made.is_written_by_executors(self._store):
                 state, change = made.commit(self._store, message, kept)
@@ -126,28 +139,29 @@ class Changes(Held):
         self._state = after
         return change
 
-    def _attempt(
-        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str, master: str | None = None
-    ) -> Attempt:
+    def _attempt(self, plus: Input, minus: Input, without: Sequence[Rule], manner: Manner) -> Attempt:
         """What a change would lead to; nothing is kept."""
-        made = self._try(plus, minus, without, algorithm, engine, master)
+        made = self._try(plus, minus, without, manner)
         return made if isinstance(made, Attempt) else made.gathered()
 
-    def _try(
-        self, plus: Input, minus: Input, without: Sequence[Rule], algorithm: str, engine: str, master: str | None
-    ) -> Attempt | Tried:
-        strict = self._strict or bool(self._state.options.get("strict"))
-        cartesian = self._allow_cartesian
+    def _try(self, plus: Input, minus: Input, without: Sequence[Rule], manner: Manner) -> Attempt | Tried:
+        checks = Checks(self._strict or bool(self._state.options.get("strict")), self._allow_cartesian)
         size = plus.nbytes() + minus.nbytes()
-        choice = choose_engine(engine, size, self._settings.memory_budget, master)
+        choice = choose_engine(manner.engine, size, self._settings.memory_budget, manner.master)
         if choice.engine == "local":
-            return attempt(
-                self._engine, self._state, plus, minus, without, algorithm, strict=strict, allow_cartesian=cartesian
-            )
+            with manner.refused() as refused:
+                made = attempt(
+                    self._engine, self._state, plus.refusing(refused), minus, without, manner.algorithm, checks
+                )
+            left_out = refused.count if refused else 0
+            return made._replace(change=replace(made.change, bad_lines=left_out)) if left_out else made
+        return self._on_spark(manner).attempt(self._state, plus, minus, without, manner, choice.reason, checks)
+
+    def _on_spark(self, manner: Manner) -> Bulk:
         from tidelog.pipeline.bulk import Bulk
 
-        if self._bulk is None:
-            self._bulk = Bulk(self._engine, self._store, master=master)
-        return self._bulk.attempt(
-            self._state, plus, minus, without, algorithm, choice.reason, strict=strict, allow_cartesian=cartesian
-        )
+        if self._bulk is None or self._bulk.master != manner.master:
+            if self._bulk is not None:
+                self._bulk.close()
+            self._bulk = Bulk(self._engine, self._store, master=manner.master)
+        return self._bulk

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from tidelog.answers import Answers, FactAnswers, marks
+from tidelog.choose import choose_engine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import MODES, OFF
 from tidelog.export import Exported, export
@@ -15,10 +16,11 @@ from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.knowledge_base.held import Held
 from tidelog.model.facts import column_names
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.queries import Kind, Limits, ask
+from tidelog.queries import Kind, Limits, ask, check_kind
 from tidelog.status import Status, status
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
     from rdflib import Graph
 
     from tidelog.sparql import Solutions
@@ -134,10 +136,15 @@ class Questions(Held):
         *,
         relations: Iterable[str] | None = None,
         overwrite: bool = False,
+        partition_by: Sequence[str] = (),
+        engine: str = "auto",
+        master: str | None = None,
     ) -> list[Exported]:
         """Write facts to files: "nt", "nq", "ttl", "trig", "rdf", "jsonld" the triples, "csv", "tsv", "parquet" all.
 
-        The format may be told by the name of `out`. Several relations become a folder with one file each.
+        The format may be told by the name of `out`. Several relations become a folder with one file each; "delta" makes
+        a Delta table of each, `partition_by` columns. With `engine="spark"` (or `master`) executors write parts of
+        N-Triples, N-Quads, CSV, TSV, Parquet and Delta, see docs/spark-data.md.
 
         >>> import tidelog, tempfile
         >>> kb = tidelog.open()
@@ -145,9 +152,47 @@ class Questions(Held):
         >>> [(w.predicate, w.facts) for w in kb.export(tempfile.mkdtemp() + "/out", format="csv")]
         [('p', 1), ('q', 1)]
         """
+        if choose_engine(engine, 0, 0, master).engine == "spark":
+            return self._export_on_spark(kind, relations, Path(out), format, overwrite, partition_by, master)
         facts = self._of_kind(kind)
         chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._state.known, relations))
-        return export({p: self._answers(facts, p) for p in sorted(chosen)}, Path(out), format, overwrite=overwrite)
+        answers = {p: self._answers(facts, p) for p in sorted(chosen)}
+        return export(answers, Path(out), format, overwrite=overwrite, partition_by=partition_by)
+
+    def _export_on_spark(
+        self,
+        kind: Kind,
+        relations: Iterable[str] | None,
+        out: Path,
+        format: str | None,
+        overwrite: bool,
+        partition_by: Sequence[str],
+        master: str | None,
+    ) -> list[Exported]:
+        from tidelog.spark.exporting import Source, export_stored
+
+        check_kind(kind)
+        source = Source(str(self._on_disk().root.absolute()), self.version, kind)
+        chosen = None if relations is None else list(relations)
+        return export_stored(source, chosen, out, format, overwrite=overwrite, partition_by=partition_by, master=master)
+
+    def to_spark(self, spark: SparkSession, predicate: str, kind: Kind = "all") -> DataFrame:
+        """The facts of one predicate as a DataFrame of the session; of a knowledge base on disk, executors read them.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="age(ann, 42) .")
+        >>> class Session:  # stands for a SparkSession
+        ...     createDataFrame = staticmethod(lambda table: table)
+        >>> kb.to_spark(Session(), "age").schema.types
+        [DataType(string), DataType(int64)]
+        """
+        name = self._state.known(predicate)
+        if self._store is None:
+            return cast("DataFrame", self.facts(name, kind).to_spark(spark))
+        from tidelog.spark.frames import relation
+
+        return relation(spark, self._store.root, self.version, self._of_kind(kind, name), name, kind)
 
     def to_rdflib(self, kind: Kind = "all") -> Graph:
         """The triples as an rdflib Graph in memory, which knows the prefixes; a copy that later changes do not reach.

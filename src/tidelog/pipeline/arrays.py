@@ -29,7 +29,7 @@ def _parts(words: object, arrays: Sequence[Array]) -> list[bytes | memoryview]:
     for array in arrays:
         entries.append((array.dtype.str, len(array), at))
         padding = -array.nbytes % _ALIGNED
-        blocks += [memoryview(np.ascontiguousarray(array)).cast("B") if len(array) else b"", bytes(padding)]
+        blocks += [np.ascontiguousarray(array).data.cast("B") if len(array) else b"", bytes(padding)]
         at += array.nbytes + padding
     header = json.dumps([words, entries], separators=(",", ":")).encode()
     header += b" " * (-len(header) % _ALIGNED)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from tidelog.algebra.engine import Work
 from tidelog.answers import FactAnswers
-from tidelog.attempt import Attempt, Maintained, maintained, read_batches, with_rules
+from tidelog.attempt import Attempt, Checks, Maintained, maintained, read_batches, with_rules
 from tidelog.change import Change
 from tidelog.commit import Counted, describe
 from tidelog.engines.local.engine import LocalEngine
@@ -30,9 +30,10 @@ from tidelog.engines.spark.engine import SparkEngine
 from tidelog.engines.spark.facts import SparkFacts
 from tidelog.engines.spark.session import session
 from tidelog.equality.modes import OFF
-from tidelog.errors import InputError, StoreError, UsageError
+from tidelog.errors import StoreError, UsageError
 from tidelog.formats import Reading
 from tidelog.inputs import FrameSource, Input
+from tidelog.manner import Manner, silent
 from tidelog.pipeline.ingest import append_terms, ingest
 from tidelog.pipeline.writing import write_base, write_change
 from tidelog.rules.syntax import Rule
@@ -49,8 +50,6 @@ if TYPE_CHECKING:
 SCRATCH = "scratch"
 _GATHERED = 2_000_000  # facts of a change up to which the driver writes it
 
-Tell = Callable[[str], None]
-
 
 @dataclass(frozen=True, slots=True)
 class Tried:
@@ -63,6 +62,7 @@ class Tried:
     seconds: float
     bulk: Bulk
     reason: str
+    bad_lines: int
 
     @property
     def version(self) -> int:
@@ -75,7 +75,17 @@ class Tried:
     def change(self, added: FactAnswers, removed: FactAnswers) -> Change:
         choice = self.done.choice
         reason = f"{choice.reason}; spark: {self.reason}"
-        return Change(self.version, added, removed, choice.algorithm, "spark", reason, self.work, self.seconds)
+        return Change(
+            self.version,
+            added,
+            removed,
+            choice.algorithm,
+            "spark",
+            reason,
+            self.work,
+            self.seconds,
+            bad_lines=self.bad_lines,
+        )
 
     def gathered(self) -> Attempt:
         """The same in this process."""
@@ -106,10 +116,11 @@ class Bulk:
         spark: SparkSession | None = None,
         master: str | None = None,
         cluster: Cluster | None = None,
-        tell: Tell = lambda _: None,
     ) -> None:
+        self.master = master
+        self.seconds: dict[str, float] = {}  # of the stages of the last change
         self._stack = ExitStack()
-        self._local, self._store, self._tell = local, store, tell
+        self._local, self._tell = local, silent
         self._scratch = _new_scratch(store, self._stack)
         if cluster is None:
             cluster = SparkCluster(self._stack.enter_context(session(spark, master)))
@@ -128,11 +139,9 @@ class Bulk:
         plus: Input,
         minus: Input,
         without: Sequence[Rule],
-        algorithm: str,
+        manner: Manner,
         reason: str,
-        *,
-        strict: bool = False,
-        allow_cartesian: bool = False,
+        checks: Checks,
     ) -> Tried:
         """Add and remove facts and rules; nothing is kept of it yet."""
         if before.options.get("equality", OFF) != OFF:
@@ -140,41 +149,40 @@ class Bulk:
                 'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
             )
         start, work = time.perf_counter(), Work()
-        ruled = with_rules(before, plus, without, allow_cartesian)
+        ruled = with_rules(before, plus, without, checks.allow_cartesian)
         arities = {**before.E.arities(), **ruled.arities}
-        added, removed = self._facts(plus, arities), self._facts(minus, arities)
+        self._tell = manner.progress
+        (added, bad), (removed, _) = self._facts(plus, arities, manner), self._facts(minus, arities, manner)
         E, I = self._shards(before)
-        self._tell("materialising")
-        done = maintained(self._engine, before, ruled, E, I, added, removed, algorithm, work, strict=strict)
-        return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason)
+        self._tell("materialise")
+        done = maintained(self._engine, before, ruled, E, I, added, removed, manner.algorithm, work, checks)
+        return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason, bad)
 
     def _shards(self, state: State) -> tuple[SparkFacts, SparkFacts]:
         """The facts of a version; the one that was made last is still there."""
         if self._sharded is None or self._sharded[0] != state.version:
-            self._tell("sharding what is there")
+            self._tell("shard what is there")
             self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
         return self._sharded[1:]
 
-    def _facts(self, source: Input, arities: dict[str, int]) -> SparkFacts:
-        """The facts of an input: files by many tasks, the rest here."""
-        there = [s for s in source.batches if isinstance(s, Reading | FrameSource)]
-        here = [s for s in source.batches if not isinstance(s, Reading | FrameSource)]
-        facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
-        if not there:
-            return facts
-        self._tell("reading and encoding")
-        found = ingest(self._cluster, there, self._local.dictionary, self._scratch, self._engine.shards)
-        append_terms(self._local.dictionary, found)
-        for predicate, arity in found.arities().items():
-            if arities.setdefault(predicate, arity) != arity:
-                raise InputError(
-                    f"{predicate} has {arities[predicate]} arguments elsewhere, but this data gives it {arity} columns"
-                )
-        return facts | self._engine.of_pieces(found.pieces)
+    def _facts(self, source: Input, arities: dict[str, int], manner: Manner) -> tuple[SparkFacts, int]:
+        """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
+        if not any(isinstance(s, Reading | FrameSource) for s in source.batches):
+            return self._engine.adopt(read_batches(self._local, source.facts, source.batches, arities)), 0
+        dictionary = self._local.dictionary
+        found = ingest(
+            self._cluster, source, dictionary, self._scratch, self._engine.shards,
+            arities=arities, bad_lines=manner.bad_lines, quarantine=manner.quarantine, progress=self._tell,
+        )  # fmt: skip
+        arities |= found.arities
+        append_terms(dictionary, found)
+        self.seconds = found.seconds
+        found.close()
+        return self._engine.of_pieces(found.pieces), found.bad
 
     def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         """Make a change durable by files that executors write; what the store then has is to be read anew."""
-        self._tell("committing")
+        self._tell("commit")
         done, version = tried.done, tried.version
         terms_ = self._engine.ship()
         before = tried.before.stored().sums

@@ -18,5 +18,5 @@ class Clock:
 
 
 def elapsed(spells: Iterable[Spell]) -> float:
-    starts, ends = zip(*spells, strict=True)
-    return max(0.0, max(ends) - min(starts))
+    all_ = list(spells)
+    return max(0.0, max(end for _, end in all_) - min(start for start, _ in all_))

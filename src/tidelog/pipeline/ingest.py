@@ -9,14 +9,13 @@ names of their own, reported when a task is done; what a lost attempt has left i
 
 from __future__ import annotations
 
-import json
 import pickle
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import numpy as np
@@ -28,16 +27,21 @@ from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, Stage
 from tidelog.engines.spark.pieces import Written
 from tidelog.engines.spark.terms import Shipped, ship
 from tidelog.errors import InputError, LimitError, UsageError
-from tidelog.formats import written_aside
-from tidelog.inputs import FrameSource, Input
+from tidelog.formats import Reading, written_aside
+from tidelog.formats.refused import REMEMBERED
+from tidelog.inputs import FrameSource
+from tidelog.model.vocabulary import TRIPLE
 from tidelog.pipeline.clock import elapsed
-from tidelog.pipeline.number import new_terms, number
-from tidelog.pipeline.parse import BAD_LINES, FAIL, FAILED, QUARANTINE, Parsing, parse_rows, parse_splits
+from tidelog.pipeline.number import Numbered, new_terms, number
+from tidelog.pipeline.parse import BAD_LINES, FAIL, FAILED, QUARANTINE, CodesFile, Parsing, parse_rows, parse_splits
 from tidelog.pipeline.sections import BUCKETS
-from tidelog.pipeline.shards import Routing, gather, route
-from tidelog.pipeline.sources import readings
+from tidelog.pipeline.shards import Gathered, Routing, gather, route
 from tidelog.pipeline.splits import plan
 
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Source = Reading | FrameSource
 Progress = Callable[[str], None]
 _FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
 _ROUTED = 1 << 20  # rows for each task that sends rows home, about
@@ -52,28 +56,31 @@ class NewTerms:
     count: int
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Ingested:
     """What became of an input: for each shard a piece, the new terms, and what there is to tell."""
 
     pieces: list[Written]
     terms: list[NewTerms]
-    arities: dict[str, int]
-    directory: Path  # with the files of new terms
+    columns: dict[str, int]
     bad: int  # lines that were left out
     examples: list[str]  # of these, as errors
     seconds: dict[str, float]  # by stage
+    directory: Path  # with the files of new terms
 
-    @property
+    def arities(self) -> dict[str, int]:
+        """How many arguments each predicate has here."""
+        return self.columns
+
     def counts(self) -> dict[Relation, int]:
         counts: dict[Relation, int] = {}
         for piece in self.pieces:
-            for relation, count in piece.counts.items():
-                counts[relation] = counts.get(relation, 0) + count
+            for relation, stat in piece.stats.items():
+                counts[relation] = counts.get(relation, 0) + stat.rows
         return counts
 
     def __len__(self) -> int:
-        return sum(self.counts.values())
+        return sum(self.counts().values())
 
     def close(self) -> None:
         """Remove the files of new terms. The pieces stay."""
@@ -82,21 +89,21 @@ class Ingested:
 
 def ingest(
     cluster: Cluster,
-    source: Input,
+    sources: Sequence[Source],
     dictionary: Dictionary,
     scratch: Path,
     shards: int,
     *,
-    arities: Mapping[str, int] | None = None,
     shipped: Shipped | None = None,
     bad_lines: str = FAIL,
     quarantine: Path | None = None,
     progress: Progress | None = None,
     split_size: int | None = None,
 ) -> Ingested:
-    """The facts of an input. Nothing is changed: `append_terms` adds the new terms to the dictionary.
+    """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
 
-    `arities` are those that predicates have elsewhere; `shipped` is the dictionary, if tasks have it already.
+    `shipped` is the dictionary, if tasks have it already. `bad_lines` says what becomes of lines that cannot be read:
+    "fail", "skip", or "quarantine", which writes them to the file of that name.
     """
     if bad_lines not in BAD_LINES:
         raise UsageError(f"unknown bad_lines={bad_lines!r}; choose one of: {', '.join(BAD_LINES)}")
@@ -108,83 +115,75 @@ def ingest(
         if shipped is None and len(dictionary):
             shipped = ship(dictionary, directory)
         job = _Job(cluster, directory, progress or (lambda _: None))
-        encoded = job.encode(source, shipped, len(dictionary), bad_lines, split_size)
-        encoded.check_arities(dict(arities or {}))
+        encoded = job.encode(sources, shipped, len(dictionary), bad_lines, split_size)
         if quarantine is not None:
             encoded.quarantine(quarantine)
-        return job.shard(encoded, [f.predicate for f in source.facts if not f.args], scratch, shards)
+        return job.shard(encoded, scratch, shards)
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
         raise
 
 
 def append_terms(dictionary: Dictionary, ingested: Ingested) -> None:
-    """Add the new terms to the dictionary, which must be as it was."""
+    """Add the new terms to the dictionary, which must be as it was, and remove their files."""
     for terms in ingested.terms:
         assert len(dictionary) == terms.start, "the dictionary has changed"
         for texts in new_terms(terms.path):
             dictionary.encode_many(texts)
-        assert len(dictionary) == terms.start + terms.count
+    ingested.close()
 
 
-@dataclass
 class _Encoded:
-    """What the first job has reported: sections (key, file, relations), ids, bad lines."""
+    """What the first job has reported."""
 
-    sections: list[tuple[str, str, list[tuple[str, int, int]]]]
-    answers: tuple[str, ...]
-    first_ids: list[int]
-    terms: list[NewTerms]
-    total: int
-    bad: list[tuple[int, list[str], str]]
-    seconds: dict[str, float]
-    arities: dict[str, int] = field(default_factory=dict)
+    def __init__(self, numbered: list[Numbered], known: int) -> None:
+        """From those who gave ids, in the order of their buckets, and the number of terms there were."""
+        self.numbered = numbered
+        counts = [count for n in numbered for count in n.counts]
+        self.first_ids = known + np.cumsum([0, *counts])
+        self.total = int(self.first_ids[-1])
+        self.parsed = sorted(parsed for n in numbered for parsed in n.parsed)
+        self.sections = [section for parsed in self.parsed for section in parsed.sections]
+        self.arities = self._arities()
 
-    @classmethod
-    def of(cls, reports: list[Any], known: int) -> _Encoded:
-        """From the reports of the tasks that gave ids, in the order of their buckets."""
-        counts = [count for r in reports for count in r["counts"]]
-        first_ids = (known + np.cumsum([0, *counts])).tolist()
-        terms = [NewTerms(r["terms"], first_ids[r["low"]], sum(r["counts"])) for r in reports]
-        parsed = sorted((p for r in reports for p in r["reports"]), key=lambda p: p["origin"])
-        return cls(
-            [section for p in parsed for section in p["sections"]],
-            tuple(r["answers"] for r in reports),
-            first_ids[:-1],
-            terms,
-            first_ids[-1],
-            [p["bad"] for p in parsed if p["bad"]],
-            {"parse": elapsed(p["clock"] for p in parsed), "encode": elapsed(r["clock"] for r in reports)},
-        )
-
-    def check_arities(self, arities: dict[str, int]) -> None:
-        for _, _, relations in self.sections:
-            for predicate, found, _ in relations:
-                expected = arities.setdefault(predicate, found)
+    def _arities(self) -> dict[str, int]:
+        arities: dict[str, int] = {}
+        for section in self.sections:
+            for predicate, found, _ in section.relations:
+                expected = arities.setdefault(predicate, 3 if predicate == TRIPLE else found)
                 if found != expected:
                     raise InputError(
                         f"{predicate} has {expected} arguments elsewhere, but this data gives it {found} columns"
                     )
-        self.arities = arities
+        return arities
+
+    def new_terms(self) -> list[NewTerms]:
+        return [NewTerms(n.terms, int(self.first_ids[n.low]), sum(n.counts)) for n in self.numbered]
 
     def quarantine(self, path: Path) -> None:
         """All bad lines in one file, in the order of the input."""
         with written_aside(path) as target:
-            for _, _, part in self.bad:
-                with open(part, "rb") as lines:
+            for parsed in self.parsed:
+                with open(parsed.bad.path, "rb") as lines:
                     shutil.copyfileobj(lines, target)
 
-    def tasks(self) -> list[list[tuple[str, str]]]:
+    def routing(self, shards: int) -> Routing:
+        return Routing(tuple(n.answers for n in self.numbered), self.first_ids[:-1], self.total, shards)
+
+    def tasks(self) -> list[list[CodesFile]]:
         """The sections of each task that sends rows home."""
-        tasks: list[list[tuple[str, str]]] = [[]]
+        tasks: list[list[CodesFile]] = [[]]
         rows = 0
-        for key, path, relations in self.sections:
+        for section in self.sections:
             if rows >= _ROUTED:
                 tasks.append([])
                 rows = 0
-            tasks[-1].append((key, path))
-            rows += sum(count for _, _, count in relations)
+            tasks[-1].append(section)
+            rows += sum(count for _, _, count in section.relations)
         return tasks
+
+    def seconds(self) -> dict[str, float]:
+        return {"parse": elapsed(p.spell for p in self.parsed), "encode": elapsed(n.spell for n in self.numbered)}
 
 
 class _Job:
@@ -194,47 +193,48 @@ class _Job:
         self.cluster, self.directory, self.progress = cluster, directory, progress
 
     def encode(
-        self, source: Input, shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
+        self, sources: Sequence[Source], shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
     ) -> _Encoded:
-        files = readings(source, self.directory)
+        files = [source for source in sources if isinstance(source, Reading)]
+        frames = [source for source in sources if isinstance(source, FrameSource)]
         tasks = plan(files, self.cluster.cores, split_size) or [[]]
         numberers = min(BUCKETS, max(self.cluster.cores, sum(f.size for f in files) // _FOR_ONE))
         parsing = Parsing(str(self.directory), numberers, bad_lines)
-        frames = [batches for batches in source.batches if isinstance(batches, FrameSource)]
-        feeds = [
-            Feed(cast(Any, f.frame), partial(parse_rows, parsing, f.predicate, i)) for i, f in enumerate(frames, 1)
-        ]
         stages = [
             Stage(partial(parse_splits, parsing, tasks), len(tasks)),
             Stage(partial(number, parsing, shipped), numberers),
         ]
+        feeds = [
+            Feed(cast("DataFrame", frame.frame), partial(parse_rows, parsing, frame.predicate, i))
+            for i, frame in enumerate(frames, 1)
+        ]
         self.progress("parse")
-        encoded = _Encoded.of(sorted(_reports(self.cluster.run(stages, feeds)), key=lambda r: r["low"]), known)
+        encoded = _Encoded(sorted(_reports(self.cluster.run(stages, feeds))), known)
         if encoded.total > MAX_TERMS:
             raise LimitError(f"the dictionary is full: {encoded.total:,} terms, at most {MAX_TERMS:,} are possible")
         return encoded
 
-    def shard(self, encoded: _Encoded, without_arguments: Sequence[str], scratch: Path, shards: int) -> Ingested:
-        routing = Routing(encoded.answers, np.array(encoded.first_ids, dtype=np.int64), encoded.total, shards)
-        tasks = encoded.tasks()
+    def shard(self, encoded: _Encoded, scratch: Path, shards: int) -> Ingested:
+        tasks, terms = encoded.tasks(), encoded.new_terms()
         stages = [
-            Stage(partial(route, routing, tasks), len(tasks)),
-            Stage(partial(gather, str(scratch), sorted(set(without_arguments))), shards),
+            Stage(partial(route, encoded.routing(shards), tasks), len(tasks)),
+            Stage(partial(gather, str(scratch)), shards),
         ]
         self.progress("sort")
-        parcels = sorted(self.cluster.run(stages), key=lambda parcel: parcel.target)
-        reports = list(_reports(parcels))
-        spells = [s for r in reports for s in r["clocks"][0]], [r["clocks"][1] for r in reports]
-        seconds = {**encoded.seconds, "route": elapsed(spells[0]), "sort": elapsed(spells[1])}
-        pieces = [Written(r["path"], {(p, split): count for p, split, count in r["counts"]}) for r in reports]
-        self._clean(encoded)
-        bad = sum(count for count, _, _ in encoded.bad)
-        examples = [example for _, some, _ in encoded.bad for example in some]
-        return Ingested(pieces, encoded.terms, encoded.arities, self.directory, bad, examples, seconds)
+        parcels = self.cluster.run(stages)
+        gathered: list[Gathered] = list(_reports(sorted(parcels, key=lambda parcel: parcel.target)))
+        self._clean(kept={t.path for t in terms})
+        seconds = {
+            **encoded.seconds(),
+            "route": elapsed(spell for g in gathered for spell in g.routed),
+            "sort": elapsed(g.spell for g in gathered),
+        }
+        bad = sum(parsed.bad.lines for parsed in encoded.parsed)
+        examples = [example for parsed in encoded.parsed for example in parsed.bad.examples]
+        pieces = [g.piece for g in gathered]
+        return Ingested(pieces, terms, encoded.arities, bad, examples[:REMEMBERED], seconds, self.directory)
 
-    def _clean(self, encoded: _Encoded) -> None:
-        """Keep only the files of new terms."""
-        kept = {terms.path for terms in encoded.terms}
+    def _clean(self, kept: set[str]) -> None:
         for path in self.directory.iterdir():
             if str(path) not in kept:
                 path.unlink()
@@ -245,4 +245,4 @@ def _reports(parcels: Sequence[Parcel]) -> Iterator[Any]:
     failed = [pickle.loads(parcel.payload) for parcel in parcels if parcel.tag == FAILED]
     if failed:
         raise min(failed, key=lambda f: f[0])[1]
-    return (json.loads(bytes(parcel.payload)) for parcel in parcels)
+    return (pickle.loads(parcel.payload) for parcel in parcels)

@@ -10,12 +10,11 @@ task answers each section with the third, its rank: for a term that has an id, `
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -28,11 +27,22 @@ from tidelog.engines.spark.terms import Shipped
 from tidelog.errors import InputError
 from tidelog.pipeline import arrays
 from tidelog.pipeline.arrays import Array
-from tidelog.pipeline.clock import Clock
-from tidelog.pipeline.parse import FAILED, REPORT, Parsing
+from tidelog.pipeline.clock import Clock, Spell
+from tidelog.pipeline.parse import FAILED, REPORT, Parsed, Parsing
 from tidelog.pipeline.sections import terms_of
 
 NUMBERED = "numbered"
+
+
+class Numbered(NamedTuple):
+    """What a task tells the driver, and what others have told it that the driver must know."""
+
+    low: int  # its first bucket
+    counts: list[int]  # new terms of each of its buckets
+    terms: str  # a file with these, see `new_terms`
+    answers: str  # a file, see `answer`
+    spell: Spell
+    parsed: list[Parsed]
 
 
 @dataclass
@@ -40,7 +50,7 @@ class _Arrived:
     """What the sections have sent to one task."""
 
     terms: dict[int, list[tuple[str, pa.Array]]] = field(default_factory=dict)  # by bucket, with the section's key
-    reports: list[Any] = field(default_factory=list)
+    parsed: list[Parsed] = field(default_factory=list)
     failed: list[tuple[tuple[int, int], InputError]] = field(default_factory=list)
 
     @classmethod
@@ -50,7 +60,7 @@ class _Arrived:
             if parcel.tag == FAILED:
                 arrived.failed.append(pickle.loads(parcel.payload))
             elif parcel.tag == REPORT:
-                arrived.reports.append(json.loads(bytes(parcel.payload)))
+                arrived.parsed.append(pickle.loads(parcel.payload))
             elif not arrived.failed:
                 arrived._add_terms(parcel)
         return arrived
@@ -74,15 +84,9 @@ def number(parsing: Parsing, shipped: Shipped | None, place: int, parcels: Itera
         new = _number_bucket(arrived.terms.pop(bucket, []), dictionary, answers)
         counts.append(len(new))
         texts += arrays.texts_as_arrays(new)
-    report = {
-        "low": low,
-        "counts": counts,
-        "terms": arrays.write(parsing.directory, None, texts),
-        "answers": answers.write(parsing.directory),
-        "clock": clock.spell(),
-        "reports": arrived.reports,
-    }
-    yield Parcel(place, NUMBERED, json.dumps(report).encode())
+    written = arrays.write(parsing.directory, None, texts), answers.write(parsing.directory)
+    report = Numbered(low, counts, *written, clock.spell(), arrived.parsed)
+    yield Parcel(place, NUMBERED, pickle.dumps(report))
 
 
 def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | None, answers: _Answers) -> pa.Array:

@@ -6,12 +6,12 @@ as a parcel and is raised there: of several it is the first in the order of the 
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 from uuid import uuid4
 
 import pyarrow as pa
@@ -21,7 +21,7 @@ from tidelog.engines.spark.cluster import Parcel
 from tidelog.errors import InputError
 from tidelog.formats import Refuse, Refused, from_arrow
 from tidelog.pipeline import arrays
-from tidelog.pipeline.clock import Clock
+from tidelog.pipeline.clock import Clock, Spell
 from tidelog.pipeline.sections import BUCKETS, Section, sections
 from tidelog.pipeline.splits import Split
 
@@ -40,6 +40,31 @@ class Parsing:
     def buckets(self, numberer: int) -> tuple[int, int]:
         """The buckets of a task of the next stage, from one up to another."""
         return numberer * BUCKETS // self.numberers, (numberer + 1) * BUCKETS // self.numberers
+
+
+class CodesFile(NamedTuple):
+    """A section that waits for its ids: its file of codes, and its relations: (predicate, arguments, rows)."""
+
+    key: str
+    path: str
+    relations: list[tuple[str, int, int]]
+
+
+class BadLines(NamedTuple):
+    """The bad lines of a task: how many, a few of them as errors, and the file that has all, if that is wanted."""
+
+    lines: int
+    examples: list[str]
+    path: str
+
+
+class Parsed(NamedTuple):
+    """What a task tells the driver. Its origin is the input it has read and its place among those who read it."""
+
+    origin: tuple[int, int]
+    sections: list[CodesFile]
+    bad: BadLines
+    spell: Spell
 
 
 def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
@@ -66,30 +91,27 @@ def _sent(
     clock, done = Clock(), []
     try:
         with _refused(parsing) as (refused, path):
-            for number, section in enumerate(sections(batches(refused))):
+            for number, section in enumerate(sections(batches(None if parsing.bad_lines == FAIL else refused))):
                 key = ".".join(map(str, (*origin, number)))
-                done.append([key, section.write(parsing.directory), section.rows()])
+                done.append(CodesFile(key, section.write(parsing.directory), section.rows()))
                 yield from _terms(parsing, key, section)
     except InputError as error:
         for numberer in range(parsing.numberers):
             yield Parcel(numberer, FAILED, pickle.dumps((origin, error)))
         return
-    bad = [refused.count, refused.examples, path] if refused else None
-    report = {"origin": origin, "sections": done, "bad": bad, "clock": clock.spell()}
-    yield Parcel(origin[1] % parsing.numberers, REPORT, json.dumps(report).encode())
+    report = Parsed(origin, done, BadLines(refused.count, refused.examples, path), clock.spell())
+    yield Parcel(origin[1] % parsing.numberers, REPORT, pickle.dumps(report))
 
 
 @contextmanager
-def _refused(parsing: Parsing) -> Iterator[tuple[Refused | None, str]]:
-    """What bad lines are told to, and the file where it writes them down."""
-    if parsing.bad_lines == FAIL:
-        yield None, ""
-    elif parsing.bad_lines == SKIP:
+def _refused(parsing: Parsing) -> Iterator[tuple[Refused, str]]:
+    """What bad lines are told to, and the file where it writes them down, if it does."""
+    if parsing.bad_lines != QUARANTINE:
         yield Refused(), ""
-    else:
-        path = Path(parsing.directory) / f"{uuid4().hex}.bad"
-        with path.open("xb") as stream:
-            yield Refused(stream), str(path)
+        return
+    path = Path(parsing.directory) / f"{uuid4().hex}.bad"
+    with path.open("xb") as stream:
+        yield Refused(stream), str(path)
 
 
 def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:

@@ -5,10 +5,11 @@ Facts that came more than once, in one split or in several, meet at their home, 
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,14 +17,15 @@ from tidelog.dictionary.batch import Codes
 from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.cluster import Parcel
-from tidelog.engines.spark.pieces import Rows, home
+from tidelog.engines.spark.pieces import Rows, Written, home
 from tidelog.kernel.rows import Ints, Layout, layout_for
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.pipeline.clock import Clock
+from tidelog.pipeline.clock import Clock, Spell
 from tidelog.pipeline.number import answer
+from tidelog.pipeline.parse import CodesFile
 from tidelog.pipeline.sections import codes_of
 
-ROWS, SHARD = "rows", "shard"
+ROWS, CLOCK, SHARD = "rows", "clock", "shard"
 _RADIX = 1 << 16  # numpy sorts keys below this by counting
 
 
@@ -37,12 +39,20 @@ class Routing:
     shards: int
 
 
-def route(routing: Routing, tasks: list[list[tuple[str, str]]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
-    """Send the rows of some sections (key, file of codes) home."""
+class Gathered(NamedTuple):
+    """What a shard tells the driver: its piece, and when those worked who have sent to it, and it itself."""
+
+    piece: Written
+    routed: list[Spell]
+    spell: Spell
+
+
+def route(routing: Routing, tasks: list[list[CodesFile]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+    """Send the rows of some sections home."""
     clock = Clock()
-    for key, path in tasks[place]:
-        starts, relations = codes_of(path)
-        ids = _ids(routing, key, starts)
+    for section in tasks[place]:
+        starts, relations = codes_of(section.path)
+        ids = _ids(routing, section.key, starts)
         by_shard: list[list[Rows]] = [[] for _ in range(routing.shards)]
         for (predicate, arity), columns in relations.items():
             send = _triples if predicate == TRIPLE and arity == 3 else partial(_rows, (predicate, WHOLE))
@@ -51,7 +61,7 @@ def route(routing: Routing, tasks: list[list[tuple[str, str]]], place: int, _: I
         for shard, parts in enumerate(by_shard):
             if parts:
                 yield Parcel(shard, ROWS, pieces.to_bytes(parts))
-    yield Parcel(place % routing.shards, "clock", json.dumps(clock.spell()).encode())
+    yield Parcel(place % routing.shards, CLOCK, pickle.dumps(clock.spell()))
 
 
 def _ids(routing: Routing, key: str, starts: Ints) -> Ints:
@@ -68,10 +78,11 @@ def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[
     used[predicate] = True
     names = np.flatnonzero(used)
     keys = routing.shards * len(names)
-    kind = np.uint16 if keys <= _RADIX else np.int64
-    numbers = np.zeros(len(ids), dtype=kind)
+    kind = np.dtype(np.uint16 if keys <= _RADIX else np.int64)
+    numbers = np.zeros(len(ids), dtype=np.int64)
     numbers[names] = np.arange(len(names))
-    key = (home(ids, routing.shards) * len(names)).astype(kind)[subject] + numbers[predicate]
+    key = (home(ids, routing.shards) * len(names)).astype(kind)[subject]
+    key += numbers.astype(kind)[predicate]
     order = np.argsort(key, kind="stable")
     layout = layout_for(2, routing.terms)
     rows = layout.pack([ids[subject], ids[object_]], len(subject))[:, order]
@@ -89,24 +100,20 @@ def _rows(relation: Relation, routing: Routing, ids: Ints, columns: Sequence[Cod
     return pieces.split(Rows(relation, layout, rows), 0, routing.shards)
 
 
-def gather(directory: str, without_arguments: Sequence[str], place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
-    """Sort the rows of a shard, each once, and write them; facts without arguments are at shard 0."""
+def gather(directory: str, place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
+    """Sort the rows of a shard, each once, and write them."""
     parts: dict[tuple[Relation, Layout], list[Ints]] = {}
-    spells = []
+    routed: list[Spell] = []
     for parcel in parcels:
-        if parcel.tag == "clock":
-            spells.append(json.loads(bytes(parcel.payload)))
+        if parcel.tag == CLOCK:
+            routed.append(pickle.loads(parcel.payload))
         else:
             for rows in pieces.Piece(parcel.payload).all_rows():
                 parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
     clock = Clock()
-    for predicate in without_arguments if place == 0 else ():
-        parts[(predicate, WHOLE), layout_for(0, 0)] = [np.zeros((1, 1), dtype=np.int64)]
     shard = [_sorted(relation, layout, parts.pop((relation, layout))) for relation, layout in sorted(parts, key=str)]
-    written = pieces.write(directory, shard)
-    counts = [[*relation, count] for relation, count in written.counts.items()]
-    report = {"path": written.path, "counts": counts, "clocks": [spells, clock.spell()]}
-    yield Parcel(place, SHARD, json.dumps(report).encode())
+    report = Gathered(pieces.write(directory, shard), routed, clock.spell())
+    yield Parcel(place, SHARD, pickle.dumps(report))
 
 
 def _sorted(relation: Relation, layout: Layout, parts: list[Ints]) -> Rows:

@@ -90,6 +90,6 @@ def _weight(weigh: Weigh, expand: Expand) -> Callable[[Fact], float]:
 
 
 def _checked(weight: float, fact: Fact) -> float:
-    if not weight >= 0:
-        raise UsageError(f"the weight of {format_fact(fact)} is {weight}; expected a number from 0 on")
+    if not weight > 0:
+        raise UsageError(f"the weight of {format_fact(fact)} is {weight}; expected a number above 0")
     return weight

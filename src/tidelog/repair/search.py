@@ -3,9 +3,12 @@
     S = nothing;  as long as a proof is left without S: whatever breaks it must hold one of its leaves, so try S with
     each of them
 
-Sets are taken in the order of their weight, then of their size. A set that holds one found before is passed over, so
-each that is found is minimal: no part of it would do. With negation or aggregates a proof is also broken by what newly
-follows; there the facts are derived again for every S, and what may unsettle the proof is tried besides its leaves.
+Proofs that share no leaf take a fact each, so the lightest leaf of each is a lower bound on what S still lacks: sets
+are taken in the order of their weight with that (A*), and found in the order of their weight. One that holds a set
+found before is passed over, so each that is found is minimal: no part of it would do.
+
+With negation or aggregates a proof is also broken by what newly follows. There the facts are derived again for every S,
+what may unsettle the proof is tried besides its leaves, and there is no bound.
 """
 
 from __future__ import annotations
@@ -31,6 +34,8 @@ F = TypeVar("F", bound=FactSet)
 
 Set = frozenset[Fact]
 
+_MOST_PROOFS = 100  # that are counted for a bound
+
 
 @dataclass
 class Search(Generic[F]):
@@ -54,27 +59,50 @@ class Search(Generic[F]):
 
     def sets(self) -> Iterator[Set]:
         """Every minimal set, lightest first; ends early when too many were tried."""
-        queue: list[tuple[float, int, list[Fact]]] = [(0, 0, [])]
+        queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # the bound, the weight (heavy first), the set
         met: set[Set] = {frozenset()}
+        known: dict[Set, list[Broken]] = {}
         while queue:
-            weight, size, facts = heappop(queue)
+            bound, weight, facts = heappop(queue)
             S = frozenset(facts)
             if any(each <= S for each in self.found):
                 continue
-            self.tried += 1
-            if self.tried > self.most:
-                return
-            broken = self.proof(S)
-            if broken is None:
+            if S not in known:
+                self.tried += 1
+                if self.tried > self.most:
+                    return
+                known[S] = self._disjoint(S)
+                better = self._lacking(known[S]) - weight
+                if better > bound:
+                    heappush(queue, (better, weight, facts))
+                    continue
+            proofs = known.pop(S)
+            if not proofs:
                 self.found.append(S)
                 yield S
                 continue
-            for fact in self._breaking(broken) - S:
+            for fact in self._breaking(proofs[0]) - S:
                 larger = S | {fact}
                 if larger not in met:
                     met.add(larger)
-                    heappush(queue, (weight + self.weight(fact), size + 1, sorted(larger)))
+                    heavier = weight - self.weight(fact)
+                    heappush(queue, (max(bound, -heavier), heavier, sorted(larger)))
         self.ended = not self.unsettling.overlooked
+
+    def _disjoint(self, S: Set) -> list[Broken]:
+        """Proofs that are left without S and share no leaf; one, if more would tell nothing."""
+        proofs: list[Broken] = []
+        used = S
+        while (broken := self.proof(used)) is not None:
+            proofs.append(broken)
+            if self.delicate or not broken.leaves or len(proofs) == _MOST_PROOFS:
+                break
+            used = used | broken.leaves
+        return proofs
+
+    def _lacking(self, proofs: list[Broken]) -> float:
+        """What a set that breaks all of them weighs at least."""
+        return 0 if self.delicate else sum(min(map(self.weight, p.leaves), default=0) for p in proofs)
 
     def _breaking(self, broken: Broken) -> Set:
         """Facts of which any set that breaks the proof holds one."""

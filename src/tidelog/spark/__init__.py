@@ -1,8 +1,6 @@
-"""Knowledge bases as Spark DataFrames: a data source, DataFrames of relations and answers, export by executors.
+"""Knowledge bases as Spark DataFrames: the data source `tidelog`, DataFrames of relations, export by executors.
 
->>> import tidelog.spark
->>> tidelog.spark.register.__doc__ is not None
-True
+Nothing here is imported before a session is there.
 """
 
 from __future__ import annotations

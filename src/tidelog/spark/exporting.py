@@ -16,7 +16,8 @@ from itertools import groupby
 from pathlib import Path
 
 from tidelog import formats
-from tidelog.engines.spark.cluster import Cluster, Parcel, Stage
+from tidelog.engines.spark.cluster import Cluster, Parcel, SparkCluster, Stage
+from tidelog.engines.spark.session import session
 from tidelog.errors import UsageError
 from tidelog.export import (
     DELTA,
@@ -100,10 +101,28 @@ def export(
     out = out.absolute()
     check_free(out, overwrite)
     make_parent(out)
-    columns = {p: column_names(p, arity) for p, arity in _chosen(source, relations, name).items()}
+    arities = _chosen(source, relations, name)
+    columns = {p: column_names(p, arity) for p, arity in arities.items() if arity}
+    without = [Exported(p, 0, "", len(source.shown(p).facts)) for p, arity in arities.items() if not arity]
     if name == DELTA:
-        return _export_delta(_Export(cluster, source, name, columns, _partitions(columns, partition_by)), out)
-    return _export_parts(_Export(cluster, source, name, columns, {}), out)
+        return _export_delta(_Export(cluster, source, name, columns, _partitions(columns, partition_by)), out) + without
+    return _export_parts(_Export(cluster, source, name, columns, {}), out) + without
+
+
+def export_stored(
+    source: Source,
+    relations: Sequence[str] | None,
+    out: Path,
+    format: str | None,
+    *,
+    overwrite: bool,
+    partition_by: Sequence[str] = (),
+    master: str | None = None,
+) -> list[Exported]:
+    """The same on the session that is active, or on one that is made for it."""
+    with session(None, master) as spark:
+        cluster = SparkCluster(spark)
+        return export(cluster, source, relations, out, format, overwrite=overwrite, partition_by=partition_by)
 
 
 def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -114,14 +133,14 @@ def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> 
 
 
 def _chosen(source: Source, relations: Sequence[str] | None, name: str) -> dict[str, int]:
-    """The relations to write and their arities; those without columns, or that are no RDF, cannot be."""
+    """The relations to write, and how many columns they have."""
     state = view(source.path, source.version).state
     asked = sorted(state.I.arities()) if relations is None else [state.known(r) for r in relations]
     if formats.is_rdf(name):
         if TRIPLE not in asked:
             raise UsageError(f"{name} holds triples, and there are none here; choose csv, tsv, parquet or delta")
         return {TRIPLE: 3}
-    return {p: arity for p in asked if (arity := state.arity(p)) and not p.startswith(RULESET)}
+    return {p: state.arity(p) for p in asked if not p.startswith(RULESET)}
 
 
 @dataclass(frozen=True, slots=True)

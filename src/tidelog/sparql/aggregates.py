@@ -1,4 +1,4 @@
-"""GROUP BY and the aggregates of section 18.5.1. An error among the values of a group is one of its SUM, AVG, MIN, MAX."""
+"""GROUP BY and the aggregates of section 18.5.1. An error in a group is one of its SUM, AVG, MIN, MAX."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ from tidelog.sparql.algebra import (
     Values,
 )
 from tidelog.sparql.basic_patterns import BasicPatterns
-from tidelog.sparql.expressions import Expressions, Truth
+from tidelog.sparql.expressions import ROW, Expressions, Truth, is_volatile
 from tidelog.sparql.limits import Guard
 from tidelog.sparql.modifiers import ordered
 from tidelog.sparql.overlay import Overlay
@@ -66,6 +66,7 @@ class Evaluator:
     ) -> None:
         self.basic, self.paths, self.overlay, self.guard = basic, paths, overlay, guard
         self.start = start
+        self._rows = 0
         self.expressions = Expressions(overlay, guard, self.exists)
 
     def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
@@ -120,7 +121,7 @@ class Evaluator:
             case BasicPattern():
                 yield from self.basic.extend(pattern, bindings)
             case PathPattern():
-                yield from self.paths.extend(pattern, bindings)
+                yield from self.paths.extend(pattern, bindings, substituted=self.start is not UNIT)
 
     def _join(self, pattern: Join, seeds: Bindings | None) -> Blocks:
         left, right = pattern.left, pattern.right
@@ -188,8 +189,20 @@ class Evaluator:
             yield block.take(self.expressions.truth(condition, block) > 0)
 
     def _extend(self, pattern: Extend, seeds: Bindings | None) -> Blocks:
-        for block in self.solutions(pattern.pattern, self._seeds_for(pattern.pattern, seeds)):
-            yield block.with_column(pattern.variable, self.expressions.column(pattern.expression, block))
+        """Assignments that follow one another are made together: they are about the same solutions."""
+        assignments, inner = [pattern], pattern.pattern
+        while isinstance(inner, Extend):
+            assignments.append(inner)
+            inner = inner.pattern
+        for block in self.solutions(inner, self._seeds_for(inner, seeds)):
+            table = block
+            if any(is_volatile(a.expression) for a in assignments):
+                table = block.with_column(ROW, np.arange(self._rows, self._rows + block.length))
+                self._rows += block.length
+            for assignment in reversed(assignments):
+                column = self.expressions.column(assignment.expression, table)
+                table = table.with_column(assignment.variable, column)
+            yield table.only([n for n in table.columns if n != ROW])
 
     def _values(self, pattern: Values) -> Bindings:
         columns = zip(*pattern.rows, strict=True) if pattern.rows else [()] * len(pattern.variables)

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
+from tidelog.model.terms import Term
 from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import Aggregate, Call, Exists, Expression, Pattern
 from tidelog.sparql.tokens import DECIMAL, DOUBLE, INTEGER, VARIABLE, WORD
@@ -149,7 +150,8 @@ class ExpressionGrammar(TripleGrammar):
         if len(args) < least or (most is not None and len(args) > most):
             expected = str(least) if least == most else f"{least} to {most}"
             self.wrong(f"{name} takes {expected} arguments, not {len(args)}", token)
-        return Call(_SYNONYMS.get(name, name), args)
+        name = _SYNONYMS.get(name, name)
+        return Call(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
 
     def _exists(self) -> Expression:
         negated = bool(self.word("NOT"))

@@ -27,6 +27,7 @@ from tidelog.sparql.scope import mentioned
 from tidelog.sparql.tables import column_of, numbered
 
 Truth = npt.NDArray[np.int8]
+ROW = Variable(".row")  # numbers solutions, where an expression asks which one it is
 Terms = list[Term | None]
 Existence = Callable[[Pattern, Bindings], Truth]
 
@@ -83,7 +84,8 @@ class Expressions:
         evaluate: Callable[[Expression, Bindings], npt.NDArray[np.signedinteger]],
     ) -> npt.NDArray[np.signedinteger]:
         """Evaluate for distinct inputs, a block at a time, and put the results back in their rows."""
-        inputs = table.only([n for n in table.columns if n in mentioned(expression)])
+        used = mentioned(expression)
+        inputs = table.only([n for n in table.columns if n in used or n == ROW])
         back: Ints | None = None
         if not is_volatile(expression):
             back, first = numbered(list(inputs.columns.values()), inputs.length)
@@ -109,6 +111,8 @@ class Expressions:
             case Call("IF", (condition, yes, no)):
                 chosen = self.truth(condition, table).tolist()
                 return _choice(chosen, self.terms(yes, table), self.terms(no, table))
+            case Call("BNODE", (text,)):
+                return self.functions.blank_nodes(self.terms(text, table), column_of(table, ROW).tolist())
             case Call(function, args):
                 return self.functions.apply(function, [self.terms(a, table) for a in args], table.length)
             case _:

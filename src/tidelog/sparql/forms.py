@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Project, Query, Select, Slice, Triple
 from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.evaluation import Evaluator
+from tidelog.sparql.functions import new_blank_node
 from tidelog.sparql.limits import Guard, Limits
 from tidelog.sparql.needed import mentions
 from tidelog.sparql.overlay import Overlay
@@ -114,7 +114,7 @@ def _instance(node: Node, terms: Mapping[Variable, list[Term | None]], row: int,
     if isinstance(node, Variable):
         return terms[node][row]
     if is_blank(node):
-        return own.setdefault(node, Term(f"_:b{uuid4().hex}"))
+        return own.setdefault(node, new_blank_node())
     return node
 
 

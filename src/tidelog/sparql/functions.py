@@ -71,12 +71,13 @@ class Functions:
         self.now = literal(
             datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), f"{XSD}dateTime"
         )
+        self._labels: dict[tuple[int, str], Term] = {}
         self._own: dict[str, Callable[[Sequence[Terms], int], Terms]] = {
             "NOW": lambda _, length: [self.now] * length,
             "RAND": lambda _, length: [double(random.random()) for _ in range(length)],
             "UUID": lambda _, length: [iri(f"urn:uuid:{uuid4()}") for _ in range(length)],
             "STRUUID": lambda _, length: [string(str(uuid4())) for _ in range(length)],
-            "BNODE": self._blank_nodes,
+            "BNODE": lambda _, length: [new_blank_node() for _ in range(length)],
             "COALESCE": _coalesce,
             "IN": _in,
             "REGEX": self._regex,
@@ -97,11 +98,13 @@ class Functions:
         self.guard.check()
         return [None if None in row else simple(*row) for row in zip(*columns, strict=True)]
 
-    def _blank_nodes(self, columns: Sequence[Terms], length: int) -> Terms:
-        """A new blank node for each solution."""
-        if not columns:
-            return [Term(f"_:{_label()}") for _ in range(length)]
-        return [None if t is None or plain_text(t) is None else Term(f"_:{_label()}") for t in columns[0]]
+    def blank_nodes(self, texts: Terms, rows: Sequence[int]) -> Terms:
+        """BNODE of a text: one for each text and solution."""
+        found: Terms = []
+        for text, row in zip(texts, rows, strict=True):
+            plain = None if text is None else plain_text(text)
+            found.append(None if plain is None else self._labels.setdefault((row, plain), new_blank_node()))
+        return found
 
     def _regex(self, columns: Sequence[Terms], length: int) -> Terms:
         def some(texts: list[str], tags: list[str], pattern: str, flags: str) -> Terms | None:
@@ -142,8 +145,8 @@ class Functions:
         return result
 
 
-def _label() -> str:
-    return f"b{uuid4().hex}"
+def new_blank_node() -> Term:
+    return Term(f"_:b{uuid4().hex}")
 
 
 def _coalesce(columns: Sequence[Terms], length: int) -> Terms:

@@ -87,6 +87,20 @@ def number_term(number: Number) -> Term | None:
     return None if text is None else literal(text, _TYPES[rank])
 
 
+def number_text(number: Number) -> str:
+    """As XPath writes a number: those of usual size without exponent."""
+    rank, value = number
+    if rank <= DECIMAL_RANK:
+        return decimal_text(Decimal(value))
+    if not math.isfinite(value):
+        return double_text(float(value))
+    shortest = Decimal(single_text(Single(value)) if rank == FLOAT_RANK else repr(float(value)))
+    if not value or 1e-6 <= abs(float(value)) < 1e6:
+        return decimal_text(shortest)
+    digits, exponent = f"{shortest.normalize():E}".split("E")
+    return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
+
+
 def decimal_text(value: Decimal) -> str:
     """Without exponent and needless zeros."""
     text = f"{value:f}"

@@ -26,4 +26,4 @@ object='"1"^^<http://www.w3.org/2001/XMLSchema#integer>'),)))
 
 @lru_cache(_REMEMBERED)
 def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> Query:
-    return QueryGrammar(text, dict(prefixes)).query()
+    return QueryGrammar(text, {**USUAL, **dict(prefixes)}).query()

@@ -16,7 +16,7 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.budget import Budget
 from tidelog.kernel.join import probe
-from tidelog.kernel.rows import Ints, distinct, expand
+from tidelog.kernel.rows import Ints, Mask, distinct, expand
 from tidelog.kernel.table import Table
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
@@ -40,11 +40,29 @@ class Paths:
         self.I, self.overlay, self.guard = I, overlay, guard
         self.budget = guard.blocks()
 
-    def extend(self, pattern: PathPattern, bindings: Bindings) -> Iterator[Bindings]:
-        """The bindings with the matches of a path."""
+    def extend(self, pattern: PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
+        """The bindings with the matches of a path; `substituted` says that they stand for constants of the query."""
         ends = [n for n in (pattern.subject, pattern.object) if isinstance(n, Variable)]
-        for part in bound_alike(bindings, [v for v in ends if v in bindings.columns]):
+        bound = [v for v in ends if v in bindings.columns]
+        for part in bound_alike(bindings, bound):
+            if is_nullable(pattern.path) and not substituted:
+                for variable in bound:
+                    if variable in part.columns:
+                        part = part.take(self._are_nodes(part.columns[variable]))
             yield self._extend(pattern, part)
+
+    def _are_nodes(self, column: Ints) -> Mask:
+        """Which terms occur in the graph: a variable stands for no others, also on a path of length zero."""
+        nodes = _distinct(column)
+        found = np.zeros(len(nodes), dtype=np.bool_)
+        for table in self.I.triple_tables.values():
+            for forward in (True, False):
+                open_ = np.flatnonzero(~found)
+                if not len(open_):
+                    return found[np.searchsorted(nodes, column)]
+                bindings = Bindings({_NODE_NAME: nodes[open_]}, len(open_))
+                found[open_] = probe(bindings, table, _ends(forward)).bindings_with_match(self.budget)
+        return found[np.searchsorted(nodes, column)]
 
     def _extend(self, pattern: PathPattern, bindings: Bindings) -> Bindings:
         subject, path, object_ = pattern.subject, pattern.path, pattern.object
@@ -178,10 +196,28 @@ class Paths:
 def neighbours(table: Table, nodes: Ints, budget: Budget, *, forward: bool) -> Pairs:
     """The objects (or subjects) of each of some nodes in a table of triples: (which node, neighbour)."""
     bindings = Bindings({_NODE_NAME: nodes, _WHICH: np.arange(len(nodes), dtype=np.int64)}, len(nodes))
-    args = (_NODE_NAME, _OTHER) if forward else (_OTHER, _NODE_NAME)
-    blocks = list(probe(bindings, table, args).carry_out((_WHICH, _OTHER), budget)) if len(nodes) else []
+    blocks = list(probe(bindings, table, _ends(forward)).carry_out((_WHICH, _OTHER), budget)) if len(nodes) else []
     parts = [(b.columns[_WHICH], b.columns[_OTHER]) for b in blocks]
     return _together(parts) if parts else (nodes[:0], nodes[:0])
+
+
+def _ends(forward: bool) -> tuple[str, str]:
+    return (_NODE_NAME, _OTHER) if forward else (_OTHER, _NODE_NAME)
+
+
+def is_nullable(path: Path) -> bool:
+    """Whether a path may have length zero."""
+    match path:
+        case Repeat(inner, zero):
+            return zero or is_nullable(inner)
+        case Inverse(inner):
+            return is_nullable(inner)
+        case Sequence(first, second):
+            return is_nullable(first) and is_nullable(second)
+        case Alternative(first, second):
+            return is_nullable(first) or is_nullable(second)
+        case _:
+            return False
 
 
 class _Seen:

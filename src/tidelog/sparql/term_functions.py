@@ -26,6 +26,7 @@ from tidelog.model.terms import (
     string,
 )
 from tidelog.rules.values import DATE, DATE_TIME, moment, truth
+from tidelog.sparql.iris import resolve
 from tidelog.sparql.numbers import (
     DECIMAL_RANK,
     DOUBLE_RANK,
@@ -36,6 +37,7 @@ from tidelog.sparql.numbers import (
     number,
     number_of,
     number_term,
+    number_text,
 )
 
 Function = Callable[..., Term | None]
@@ -65,12 +67,12 @@ def plain_text(term: Term) -> str | None:
     return split_literal(term)[0] if term[0] == '"' and term[-1] == '"' else None
 
 
-def make_iri(term: Term) -> Term | None:
-    """IRI of a string or an IRI; relative ones stay as they are."""
+def make_iri(term: Term, base: Term | None = None) -> Term | None:
+    """IRI of a string or an IRI; relative ones are resolved if there is a base, else they stay as they are."""
     if is_iri(term):
         return term
     text = plain_text(term)
-    return None if text is None or _NO_IRI.search(text) else iri(text)
+    return None if text is None or _NO_IRI.search(text) else iri(resolve(base[1:-1] if base else "", text))
 
 
 def with_datatype(text: Term, type_: Term) -> Term | None:
@@ -159,7 +161,11 @@ def _cast_moment(target: str) -> Function:
 
 
 def _cast_string(term: Term) -> Term | None:
-    return lexical(term)
+    """The canonical text of a number or a truth value, as XPath writes it; else that of STR."""
+    found, known = number(term), truth(term)
+    if known is not None:
+        return string("true" if known else "false")
+    return lexical(term) if found is None else string(number_text(found))
 
 
 CASTS: dict[str, Function] = {

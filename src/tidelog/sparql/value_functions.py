@@ -138,7 +138,7 @@ def _nearest_real(value: float) -> float:
 
 def _absolute(term: Term) -> Term | None:
     found = number(term)
-    return None if found is None else number_term(Number(found.rank, abs(found.value)))
+    return None if found is None else number_term(Number(found.rank, found.value if found.value > 0 else -found.value))
 
 
 def _negative(term: Term) -> Term | None:

@@ -300,18 +300,16 @@ class LocalFacts:
         return sum(map(len, self.triple_tables.values()))
 
     def thinned(self, count: int) -> LocalFacts:
-        """At most so many of the facts, evenly spread in each relation; of each at least one, if that is enough."""
+        """About so many of the facts, evenly spread: at least one of each relation, or of every second, third …"""
         if len(self) <= count:
             return self
-        share = count / len(self)
-        parts = []
-        for relation, table in self.tables.items():
-            rows = table.flat.rows
-            at = np.linspace(0, rows.shape[1] - 1, max(1, round(share * rows.shape[1]))).astype(np.int64)
-            parts.append((relation, table.arity, rows[:, at]))
-        chosen = parts if len(parts) <= count else parts[:: -(-len(parts) // count)]
-        found = LocalFacts.of_rows(self.dictionary, chosen)
-        return self if found is None else found
+        share, every = count / len(self), -(-len(self.tables) // count)
+        tables = {}
+        for relation, table in list(self.tables.items())[::every]:
+            run = table.flat
+            at = np.linspace(0, len(table) - 1, max(1, round(share * len(table)))).astype(np.int64)
+            tables[relation] = Table((Run(run.layout, run.rows[:, at]),))
+        return self._of_tables(tables)
 
     def may_match(self, atom: Atom) -> bool:
         if atom.predicate != TRIPLE:

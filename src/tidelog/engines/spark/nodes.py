@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.pieces import Stat, Written, rows_of
 from tidelog.engines.spark.specs import Copy, HeldSpec, LeafSpec, OnlySpec, OpSpec, Part, PositiveSpec, Spec
+from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.syntax import Atom, Variable
+from tidelog.rules.syntax import Atom
 
 if TYPE_CHECKING:
     from tidelog.engines.spark.counts import TallyNode
@@ -125,14 +126,14 @@ def _in_part(stat: Stat, part: Part) -> int:
     return stat.popular.get(part.value, 0)
 
 
-def part_of(atom: Atom, encode: Callable[[str], int]) -> Part:
+def part_of(atom: Atom, encode: Callable[[Term], int]) -> Part:
     """What an atom reads."""
     if atom.predicate != TRIPLE:
-        value = atom.args[1] if len(atom.args) == 2 else None
-        return Part(atom.predicate, -1, encode(value) if isinstance(value, str) else None)
+        second = atom.args[1] if len(atom.args) == 2 else None
+        return Part(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
     _, name, object_ = atom.args
     value = encode(object_) if isinstance(object_, str) else None
-    return Part(TRIPLE, None if isinstance(name, Variable) else encode(name), value)  # type: ignore[arg-type]
+    return Part(TRIPLE, encode(name) if isinstance(name, str) else None, value)
 
 
 class Held(Node):

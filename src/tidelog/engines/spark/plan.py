@@ -1,0 +1,256 @@
+"""Where the body of a rule is joined: steps, each of them an ordinary rule that runs at every shard over its part.
+
+A step has a *place*, a variable: at the home of each value of it, all large atoms that contain the variable are local.
+Atoms with few facts are read whole at every shard. What a step finds are bindings of all variables so far, so that
+matches keep their number; they travel to the place of the next step.
+
+    [?x, a, Student] :- [?x, a, Person], [?x, takes, ?y], [?y, a, Course]
+
+    at ?x   (bindings)(?x, ?y) :- [?x, a, Person]@0, [?x, takes, ?y]@0     sent to ?y
+    at ?y   [?x, a, Student] :- (bindings)(?x, ?y), [?y, a, Course]@0
+
+`@i` is the copy by argument i, `@all` the whole set. A plan depends on sizes, never on facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from tidelog.rules.printer import format_literal
+from tidelog.rules.syntax import (
+    Assignment,
+    Atom,
+    Condition,
+    Literal,
+    Negation,
+    Rule,
+    Variable,
+    expression_variables,
+    literal_variables,
+)
+
+ALL = -1
+BINDINGS = "(bindings)"
+
+_NUMBERS = count()
+Skewed = Callable[[int, int], bool]  # whether few values are most of an argument: (number of the source, argument)
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What an atom of a step reads: the source with this number, by this argument or ALL of it; None: the bindings."""
+
+    source: int | None
+    key: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One rule at its place. `sent` is the place of the next step, if there is one; None: the first shard."""
+
+    place: Variable | None
+    rule: Rule
+    reads: tuple[Read, ...]
+    alone: bool = False  # only the first shard has something to do
+    sent: Variable | None = None
+
+    def describe(self) -> str:
+        reads = iter(self.reads)
+        body = ", ".join(_literal(b, reads) for b in self.rule.body)
+        heads = ", ".join(format_literal(h) for h in self.rule.heads)
+        where = "at the first shard" if self.alone else f"at {self.place}" if self.place else "anywhere"
+        return f"{where}: {heads} :- {body}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of a rule. The number names it in every process."""
+
+    number: int
+    steps: tuple[Step, ...]
+
+    def describe(self) -> list[str]:
+        """A line for each step."""
+        return [step.describe() for step in self.steps]
+
+
+def plan(rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed = lambda source, argument: False) -> Plan:
+    """A plan for a rule whose atoms, negated ones included, read so many rows; up to `few` are read everywhere."""
+    return Plan(next(_NUMBERS), tuple(_Planner(rule, sizes, few, skewed).steps()))
+
+
+@dataclass(eq=False)
+class _Entry:
+    """A literal of the body and, for an atom, its source."""
+
+    literal: Literal
+    source: int | None = None
+    size: int = 0
+    is_large: bool = False
+
+    @property
+    def atom(self) -> Atom:
+        literal = self.literal.atom if isinstance(self.literal, Negation) else self.literal
+        assert isinstance(literal, Atom)
+        return literal
+
+    def argument(self, variable: Variable | None) -> int | None:
+        """The first argument that is the variable."""
+        return self.atom.args.index(variable) if variable is not None and variable in self.atom.args else None
+
+
+class _Planner:
+    def __init__(self, rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed) -> None:
+        self.rule, self.skewed = rule, skewed
+        numbers = count()
+        self.open: list[_Entry] = []
+        for literal in rule.body:
+            if isinstance(literal, Atom | Negation):
+                source = next(numbers)
+                self.open.append(_Entry(literal, source, sizes[source], sizes[source] > few))
+            else:
+                self.open.append(_Entry(literal))
+        self.binding = {v for e in self.open if isinstance(e.literal, Atom) for v in e.atom.variables()}
+        self.binding |= {e.literal.variable for e in self.open if isinstance(e.literal, Assignment)}
+        self.bound: list[Variable] = []
+        self.place: Variable | None = None
+        self.chosen: list[tuple[_Entry, int]] = []  # what the current step has, and how it reads it
+
+    def steps(self) -> Iterator[Step]:
+        alone = self._begin()
+        before: tuple[Variable, ...] | None = None
+        while True:
+            self._fill()
+            assert before is None or self.chosen or not self.open, f"a variable of {self.rule} is never bound"
+            done = not self.open and self._groups_are_here(alone)
+            after = tuple(self.bound)
+            sent = None if done else self._next_place()
+            yield self._step(before, None if done else after, alone, sent)
+            if done:
+                return
+            before, self.chosen, self.place, alone = after, [], sent, sent is None
+            self._take_large()
+
+    def _begin(self) -> bool:
+        """The first step: the largest atom and a place in it. True if it has none and only one shard may do it."""
+        atoms = [e for e in self.open if isinstance(e.literal, Atom)]
+        if not atoms:
+            return True
+        anchor = max(atoms, key=lambda e: e.size)
+        places = list(dict.fromkeys(anchor.atom.variables()))
+        scores = {v: self._local_to(v, anchor) for v in places}
+        best = max(places, key=lambda v: (scores[v] > 0, not self._is_skewed(v), scores[v]), default=None)
+        argument = 0
+        if best is not None and scores[best]:
+            argument = anchor.argument(best) or 0
+            self.place = best
+        elif anchor.atom.args and isinstance(anchor.atom.args[0], Variable):
+            self.place = anchor.atom.args[0]
+        self._choose(anchor, argument)
+        self._take_large()
+        return False
+
+    def _local_to(self, variable: Variable, anchor: _Entry | None = None) -> int:
+        """How many rows of large atoms would be local."""
+        others = (e for e in self._atoms() if e is not anchor and e.is_large)
+        return sum(e.size + 1 for e in others if e.argument(variable) is not None)
+
+    def _is_skewed(self, variable: Variable) -> bool:
+        """Whether a shard that is the home of one of its values would get too much."""
+        read = [(e, e.argument(variable)) for e in self._atoms() if e.is_large]
+        return any(a is not None and e.source is not None and self.skewed(e.source, a) for e, a in read)
+
+    def _atoms(self) -> list[_Entry]:
+        return [e for e in self.open if e.source is not None]
+
+    def _choose(self, entry: _Entry, key: int) -> None:
+        self.open.remove(entry)
+        self.chosen.append((entry, key))
+        if isinstance(entry.literal, Atom):
+            self._bind(entry.atom.variables())
+        elif isinstance(entry.literal, Assignment):
+            self._bind((entry.literal.variable,))
+
+    def _bind(self, variables: Iterator[Variable] | Sequence[Variable]) -> None:
+        self.bound += [v for v in dict.fromkeys(variables) if v not in self.bound]
+
+    def _take_large(self) -> None:
+        """Large atoms that are local to the place."""
+        for entry in [e for e in self.open if isinstance(e.literal, Atom) and e.is_large]:
+            argument = entry.argument(self.place)
+            if argument is not None:
+                self._choose(entry, argument)
+
+    def _fill(self) -> None:
+        """Everything else that can be done here; a product with an atom that nothing else reaches, whatever its size."""
+        while True:
+            ready = [(e, key) for e in self.open if (key := self._readable(e)) is not None]
+            for entry, key in ready:
+                self._choose(entry, key)
+            if not ready:
+                atoms = [e for e in self.open if isinstance(e.literal, Atom)]
+                if not atoms or any(self._is_reached(e) for e in atoms):
+                    return
+                self._choose(min(atoms, key=lambda e: e.size), ALL)
+
+    def _readable(self, entry: _Entry) -> int | None:
+        """How a literal can be read at this place now: an argument or ALL (also for what reads nothing); else None."""
+        literal = entry.literal
+        if isinstance(literal, Condition | Assignment):
+            return ALL if all(v in self.bound for v in expression_variables(literal.expression)) else None
+        if isinstance(literal, Atom):
+            return ALL if not entry.is_large and self._is_reached(entry) else None
+        shared = [v for v in literal_variables(literal) if v in self.binding]
+        if any(v not in self.bound for v in shared):
+            return None
+        if not entry.is_large or not shared:
+            return ALL
+        return entry.argument(self.place) if self.place in shared else None
+
+    def _is_reached(self, entry: _Entry) -> bool:
+        variables = list(entry.atom.variables())
+        return not variables or any(v in self.bound for v in variables)
+
+    def _groups_are_here(self, alone: bool) -> bool:
+        """Whether all matches of a group are at one shard, if the rule has groups."""
+        return self.rule.aggregate is None or alone or self.place in self._keys()
+
+    def _keys(self) -> list[Variable]:
+        return list(self.rule.heads[0].variables())
+
+    def _next_place(self) -> Variable | None:
+        """Where the bindings go: to most of the large atoms; or to what a negated atom, then an aggregate, needs."""
+        for kind in (Atom, Negation):
+            waiting = [e for e in self.open if isinstance(e.literal, kind)]
+            places = [v for v in self.bound if any(e.argument(v) is not None for e in waiting)]
+            if places:
+                return max(places, key=lambda v: (not self._is_skewed(v), self._local_to(v)))
+        return next(iter(self._keys()), None)
+
+    def _step(
+        self,
+        before: tuple[Variable, ...] | None,
+        after: tuple[Variable, ...] | None,
+        alone: bool,
+        sent: Variable | None,
+    ) -> Step:
+        order = {id(literal): i for i, literal in enumerate(self.rule.body)}
+        chosen = sorted(self.chosen, key=lambda c: order[id(c[0].literal)])
+        body: list[Literal] = [e.literal for e, _ in chosen]
+        reads = [Read(e.source, key) for e, key in chosen if e.source is not None]
+        if before is not None:
+            body.insert(0, Atom(BINDINGS, before))
+            reads.insert(0, Read(None, ALL))
+        heads = self.rule.heads if after is None else (Atom(BINDINGS, after),)
+        rule = replace(self.rule, heads=heads, body=tuple(body), name=None, location=None)
+        return Step(self.place, rule, tuple(reads), alone, sent)
+
+
+def _literal(literal: Literal, reads: Iterator[Read]) -> str:
+    text = format_literal(literal)
+    if not isinstance(literal, Atom | Negation):
+        return text
+    read = next(reads)
+    return text if read.source is None else f"{text}@{'all' if read.key == ALL else read.key}"

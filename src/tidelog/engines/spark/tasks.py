@@ -1,0 +1,214 @@
+"""What runs at a shard: the steps of rules, and what becomes of their heads where these are at home.
+
+    step 0  --bindings, heads-->  step 1  --…-->  settle  --pieces or few rows-->  driver
+
+Parcels: `b3` bindings of entry 3; `h0.2` heads of result 0 by argument 2; `n` notes for the driver, which wait at the
+first shard. Heads that have arrived stay where they are until the last stage.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import Extended
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.heads import Gathered
+from tidelog.engines.local.tally import LocalTally
+from tidelog.engines.spark import pieces
+from tidelog.engines.spark.cluster import Parcel
+from tidelog.engines.spark.counts import weighted_rows
+from tidelog.engines.spark.job import Job
+from tidelog.engines.spark.pieces import PARCEL_ROWS, Piece, Rows, in_parcels, rows_of, split, to_bytes
+from tidelog.engines.spark.site import Site, load, site_of
+from tidelog.engines.spark.specs import Part
+from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.run import Run
+
+NOTE = "n"
+
+
+class Note(NamedTuple):
+    """What a task has to say to the driver besides its results."""
+
+    derivations: int = 0
+    created: tuple[str, ...] = ()
+    rows_read: int = 0
+
+
+class Result(NamedTuple):
+    """Part of a result: which set it belongs to, by which argument, at which shard; a file, or few rows."""
+
+    result: int
+    kind: str  # "all", or "fresh" and "stale": not in the set `behind`, and in it
+    key: int
+    written: pieces.Written | None
+    rows: bytes = b""
+
+
+def run_step(path: str, number: int, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]:
+    """One step of every rule that has so many."""
+    job = load(path)
+    return _Stage(job, site_of(job), number, shard).run(parcels)
+
+
+class _Stage:
+    def __init__(self, job: Job, site: Site, number: int, shard: int) -> None:
+        self.job, self.site = job, site
+        self.number, self.shard = number, shard
+        self.work = Work()
+        self.sent: list[Parcel] = []
+        self.bindings: dict[int, Gathered] = {}
+
+    def run(self, parcels: Iterator[Parcel]) -> Iterable[Parcel]:
+        read = self.site.reader.rows_read
+        for parcel in parcels:
+            if parcel.tag.startswith("b"):
+                self._gather(int(parcel.tag[1:]), parcel)
+            else:
+                self.sent.append(Parcel(self.shard, parcel.tag, parcel.payload))
+        self._run_rules()
+        if self.number == 0 and self.job.window is not None:
+            self._run_window()
+        created = self.site.take_created()
+        if created:
+            self.sent = []
+        note = Note(self.work.derivations, tuple(created), self.site.reader.rows_read - read)
+        return [*self.sent, Parcel(0, NOTE, pickle.dumps(note))]
+
+    def _gather(self, entry: int, parcel: Parcel) -> None:
+        if entry not in self.bindings:
+            self.bindings[entry] = Gathered(self.site.dictionary, self.site.engine.budget)
+        gather(self.bindings[entry], parcel)
+
+    def _run_rules(self) -> None:
+        last: dict[int, list[Extended[LocalFacts]]] = {}
+        for number, entry in enumerate(self.job.entries):
+            steps = self.site.plan(entry.plan, self.job.plans).steps
+            arrived = self.bindings.get(number)
+            if self.number >= len(steps) or (self.number and arrived is None):
+                continue
+            step = steps[self.number]
+            if step.alone and self.shard:
+                continue
+            bindings = None if arrived is None else arrived.facts()
+            extended = Extended(step.rule, tuple(self.site.sources(step, entry, bindings, self.shard)))
+            if step is steps[-1]:
+                last.setdefault(entry.result, []).append(extended)
+            else:
+                found = self.site.engine.derive([extended], Work())
+                column = None if step.sent is None else step.rule.heads[0].args.index(step.sent)
+                self._send(f"b{number}", found, column)
+        for result, rules in last.items():
+            self._conclude(result, rules)
+
+    def _conclude(self, result: int, rules: list[Extended[LocalFacts]]) -> None:
+        if self.job.tallied:
+            tally = self.site.engine.tally(rules, self.work)
+            self.sent += _scattered(f"h{result}.0", weighted_rows(tally), 0, self.job.shards)
+        else:
+            self._send_heads(result, self.site.engine.derive(rules, self.work))
+
+    def _run_window(self) -> None:
+        window = self.job.window
+        assert window is not None
+        reader, rules = self.site.reader, self.site.rules(window)
+        guards = reader.whole(window.guards, Part())
+        facts = reader.facts(window.facts, 0, Part(), self.shard)
+        found = self.site.engine.supports(rules, guards, facts, facts, window.start, window.stop, self.work)
+        for result, heads in enumerate(found):
+            self._send_heads(result, heads)
+
+    def _send(self, tag: str, facts: LocalFacts, column: int | None) -> None:
+        """Bindings to the home of one of their columns, or to the first shard."""
+        if column is None:
+            self.sent += [Parcel(0, tag, to_bytes([part])) for rows in rows_of(facts) for part in in_parcels(rows)]
+        else:
+            self.sent += _scattered(tag, list(rows_of(facts)), column, self.job.shards)
+
+    def _send_heads(self, result: int, facts: LocalFacts) -> None:
+        rows = list(rows_of(facts))
+        for key in sorted({k for r in rows for k in self.job.keys(r.relation)}):
+            kept = [r for r in rows if key in self.job.keys(r.relation)]
+            self.sent += _scattered(f"h{result}.{key}", kept, key, self.job.shards)
+
+
+def _scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Parcel]:
+    """Rows on their way to where they are at home, several relations to a parcel where they are few."""
+    homes: dict[int, list[Rows]] = {}
+    for some in rows:
+        for shard, there in split(some, key, shards):
+            homes.setdefault(shard, []).extend(in_parcels(there))
+    for shard, parts in homes.items():
+        waiting: list[Rows] = []
+        for part in parts:
+            if waiting and sum(map(len, waiting)) + len(part) > PARCEL_ROWS:
+                yield Parcel(shard, tag, to_bytes(waiting))
+                waiting = []
+            waiting.append(part)
+        yield Parcel(shard, tag, to_bytes(waiting))
+
+
+scattered = _scattered
+
+
+def gather(gathered: Gathered, parcel: Parcel) -> None:
+    for rows in Piece(parcel.payload).all_rows():
+        gathered.parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
+
+
+def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]:
+    """The heads that are at home here: each once, told apart if the job says so, in files or handed back."""
+    job = load(path)
+    site = site_of(job)
+    heads: dict[str, Gathered] = {}
+    weights: dict[str, list[LocalTally]] = {}
+    notes = []
+    for parcel in parcels:
+        if parcel.tag == NOTE:
+            notes.append(Parcel(shard, NOTE, parcel.payload))
+        elif job.tallied:
+            weights.setdefault(parcel.tag, []).append(_tally(site, parcel))
+        else:
+            gather(heads.setdefault(parcel.tag, Gathered(site.dictionary, site.engine.budget)), parcel)
+    found = []
+    for tag, gathered in heads.items():
+        result, key = map(int, tag[1:].split("."))
+        for kind, facts in _told_apart(job, site, gathered.facts(), key, shard):
+            found.append(handed(job, shard, result, kind, key, list(rows_of(facts))))
+    for tag, tallies in weights.items():
+        tally = LocalTally.sum(site.dictionary, tallies)
+        found.append(handed(job, shard, int(tag[1:].split(".")[0]), "all", 0, weighted_rows(tally)))
+    return [*notes, *found]
+
+
+def _tally(site: Site, parcel: Parcel) -> LocalTally:
+    """The rows of a parcel. Each relation is in it once."""
+    counts = {}
+    for rows in Piece(parcel.payload).all_rows():
+        assert rows.weight is not None
+        counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+    return LocalTally(site.dictionary, counts)
+
+
+def _told_apart(job: Job, site: Site, facts: LocalFacts, key: int, shard: int) -> Iterator[tuple[str, LocalFacts]]:
+    if job.behind is None:
+        yield "all", facts
+        return
+    known = {}
+    for relation in facts.tables:
+        table = site.reader.facts(job.behind, key, Part.of(relation), shard).table(relation)
+        if table is not None:
+            known[relation] = table
+    behind = LocalFacts(site.dictionary, known)
+    yield "fresh", facts - behind
+    yield "stale", facts & behind
+
+
+def handed(job: Job, shard: int, result: int, kind: str, key: int, rows: list[Rows]) -> Parcel:
+    """A part of a result for the driver: rows if they are few, a file otherwise."""
+    if sum(map(len, rows)) <= job.inline:
+        return Parcel(shard, "r", pickle.dumps(Result(result, kind, key, None, to_bytes(rows))))
+    return Parcel(shard, "r", pickle.dumps(Result(result, kind, key, pieces.write(job.scratch, rows, key))))
