@@ -55,6 +55,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "spark": (*MIDDLE, "equality", "store", "state", "past", "export", "queries", "engines.local", "engines.spark"),
     "knowledge_base": (
         *MIDDLE,
+        "choose",
         "spark",
         "equality",
         "store",

@@ -14,7 +14,8 @@ OUTSIDE = "outside: "
 
 def exceptions() -> dict[str, str]:
     """Reasons by the name of the test."""
-    found, reason = {}, ""
+    found: dict[str, str] = {}
+    reason = ""
     for line in FILE.read_text(encoding="utf-8").splitlines():
         if line.startswith(" "):
             found |= dict.fromkeys(line.split(), reason)

@@ -1,9 +1,9 @@
 """The W3C suites of SPARQL 1.1, where they are present beside the repository.
 
-Queries and updates are run on the default graph, and updates are judged by it: named graphs, which some tests have beside
-it, are left out. Results go through our writer of the format that the test expects.
-Tests of entailment are run once for each regime that has a rule set here: RDF and RDFS with the rules of RDFS, the OWL
-regimes with OWL 2 RL. `exceptions.txt` names every test that does not pass; one that passes must not be named.
+Queries and updates are run on the default graph, and updates are judged by it: named graphs, which some tests have
+beside it, are left out. Results go through our writer of the format that the test expects. Tests of entailment are run
+once for each regime that has a rule set here: RDF and RDFS with the rules of RDFS, the OWL regimes with OWL 2 RL.
+`exceptions.txt` names every test that does not pass; one that passes must not be named.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Support(Generic[F]):
     I: F
     negated: F  # where negated atoms must have no match: facts before and after
     after: F  # the layers below as they are now
-    E: F
+    E: F  # explicit facts; only those in I: a proof from others would be found or not as the search happens to go
     lower: tuple[Rule, ...]  # rules of the layers below; aggregates and axioms of this layer included
 
     def axioms(self, D: F, work: Work) -> F:
@@ -176,7 +176,8 @@ class LayerChange(Generic[F]):
         if lost:
             rules = tuple(r for r in self.rules.kept if r.aggregate is None and r.atoms)
             lower = (*self.lower, *aggregates, *(r for r in self.rules.kept if not r.atoms))
-            D = decrease(Support(self.engine, rules, self.I, self.I | plus, after, self.E, lower), lost, work)
+            known = self.E - plus
+            D = decrease(Support(self.engine, rules, self.I, self.I | plus, after, known, lower), lost, work)
         A = self._increase(D, minus, plus, groups, work)
         return D - A, A - self.I
 

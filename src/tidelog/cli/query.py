@@ -1,57 +1,141 @@
-"""`tidelog query`: all values that make a pattern true."""
+"""`tidelog query`: all values that make a pattern true, or the answer to a SPARQL query."""
 
 from __future__ import annotations
 
 import io
 import re
-from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.cli.knowledge import add_knowledge_base, add_version, as_of, natural, open_to_read
 from tidelog.cli.output import warn, working
-from tidelog.cli.rows import TEXT_FORMATS, print_rows
+from tidelog.cli.rows import TEXT_FORMATS, print_rows, print_solutions
 from tidelog.errors import UsageError
 
 if TYPE_CHECKING:
+    import rdflib
+
+    from tidelog.answers import Answers
     from tidelog.knowledge_base import KnowledgeBase
 
-_SPARQL = re.compile(r"\s*(?:#.*\n\s*)*(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*]", re.IGNORECASE)
+    Show = Callable[[str], None]
+
+_SPARQL = re.compile(r"\s*(?:#.*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?(<]", re.IGNORECASE)
+_GRAPH_FORMATS = ("ttl", "nt", "rdf", "jsonld")
+_ROW_FORMATS = (*TEXT_FORMATS, "parquet")
+_FILE = (".rq", ".sparql")
 
 
 def configure(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
-    parser.add_argument("query", metavar="QUERY", help="such as 'ancestor(ann, ?x), age(?x, ?n), ?n > 30'")
-    parser.add_argument("--format", choices=(*TEXT_FORMATS, "parquet"), help="default: table")
+    parser.add_argument(
+        "query",
+        metavar="QUERY",
+        help="such as 'ancestor(ann, ?x), age(?x, ?n), ?n > 30', a SPARQL query, a file *.rq, or - for standard input",
+    )
+    parser.add_argument(
+        "--format",
+        choices=(*_ROW_FORMATS, *_GRAPH_FORMATS),
+        help="default: table, and ttl for what CONSTRUCT and DESCRIBE give",
+    )
     add_version(parser)
     parser.add_argument("--limit", type=natural, metavar="N", help="print at most N answers")
+    parser.add_argument("--timeout", type=_seconds, metavar="S", help="stop a query that takes more than S seconds")
+    parser.add_argument("--max-rows", type=natural, metavar="N", help="stop a query with more than N answers")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write to a file instead; it is replaced if it is there"
     )
 
 
 def run(options: Namespace) -> int:
-    form = options.format or ("json" if options.json else "table")
-    if _SPARQL.match(options.query):
-        raise UsageError("SPARQL is not available yet; ask for a pattern, such as 'ancestor(ann, ?x), age(?x, ?n)'")
+    text, form = _text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
     with open_to_read(options) as kb:
-        with working("answering"):
-            asked = as_of(kb, options.at)
-            answers = asked.query(options.query)
-        if not len(answers):
-            _warn_of_unknown(asked, options.query)
-        if form == "parquet":
-            from tidelog import formats
-
-            formats.write_table(options.out, answers.to_arrow(options.limit))
-        else:
-            with _output(options.out):
-                print_rows(answers, form, options.limit)
+        asked = as_of(kb, options.at)
+        show = _answer_sparql(asked, text, options) if is_sparql(text) else _answer(asked, text, options)
+        show(form)
     return 0
+
+
+def _answer(kb: KnowledgeBase, text: str, options: Namespace) -> Show:
+    with working("answering"):
+        answers = kb.query(text, timeout=options.timeout, max_rows=options.max_rows)
+    if not len(answers):
+        _warn_of_unknown(kb, text)
+    return partial(_show_rows, answers, print_rows, options)
+
+
+def _answer_sparql(kb: KnowledgeBase, text: str, options: Namespace) -> Show:
+    from tidelog.sparql import Solutions
+
+    with working("answering"):
+        found = kb.sparql(text, timeout=options.timeout, max_rows=options.max_rows)
+    if isinstance(found, bool):
+        return partial(_show_boolean, found, options.out)
+    if isinstance(found, Solutions):
+        return partial(_show_rows, found, print_solutions, options)
+    for prefix, namespace in kb.prefixes.items():
+        found.bind(prefix, namespace)
+    return partial(_show_graph, found, options.out)
+
+
+def is_sparql(text: str) -> bool:
+    """Whether a query is SPARQL, by its first word; a pattern starts with a relation and a bracket."""
+    return bool(_SPARQL.match(text))
+
+
+def _text(query: str) -> str:
+    if query == "-":
+        return sys.stdin.read()
+    if query.endswith(_FILE):
+        from tidelog.inputs import read_text
+
+        return read_text(Path(query))
+    return query
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not seconds >= 0:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return seconds
+
+
+def _show_rows(answers: Answers, print_: Callable[..., None], options: Namespace, form: str) -> None:
+    if form in _GRAPH_FORMATS:
+        raise UsageError(f"{form} is for graphs, and this query gives rows; choose one of: {', '.join(_ROW_FORMATS)}")
+    if form == "parquet":
+        from tidelog import formats
+
+        formats.write_table(options.out, answers.to_arrow(options.limit))
+        return
+    with _output(options.out):
+        print_(answers, form or "table", options.limit)
+
+
+def _show_boolean(answer: bool, out: Path | None, form: str) -> None:
+    from tidelog.formats.results import write_boolean
+
+    if form == "parquet" or form in _GRAPH_FORMATS:
+        raise UsageError(f"ASK gives true or false, which {form} cannot say; choose one of: {', '.join(TEXT_FORMATS)}")
+    with _output(out):
+        write_boolean(answer, form or "table", sys.stdout)
+
+
+def _show_graph(graph: rdflib.Graph, out: Path | None, form: str) -> None:
+    from tidelog.sparql.results import write_text
+
+    with _output(out):
+        write_text(graph, form or "ttl", sys.stdout)
 
 
 def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:

@@ -22,6 +22,7 @@ from tidelog.model.terms import plain_text
 if TYPE_CHECKING:
     from tidelog.answers import Answers
     from tidelog.model.terms import Value
+    from tidelog.sparql import Solutions
 
     Rows = Iterable[Sequence[Value]]
 
@@ -39,10 +40,30 @@ def print_rows(answers: Answers, format: str, limit: int | None = None) -> None:
         results.write_boolean(len(answers) > 0, format, sys.stdout)
     elif format == "table":
         print_table([f"?{name}" for name in answers.names], rows, cell=value_cell)
-        if limit is not None and len(answers) > limit:
-            print(f"… {len(answers) - limit:,} more")
+        _print_rest(len(answers), limit)
     else:
         results.write_rows(answers.names, rows, format, sys.stdout)
+
+
+def print_solutions(solutions: Solutions, format: str, limit: int | None = None) -> None:
+    """Print at most `limit` rows of a SPARQL query; its JSON is that of the W3C."""
+    from tidelog.formats import results
+
+    if format == "table":
+        rows = islice(solutions, limit)
+        print_table([f"?{name}" for name in solutions.names], rows, cell=_bound_cell)
+        _print_rest(len(solutions), limit)
+    else:
+        results.write_rows(solutions.names, islice(solutions, limit), format, sys.stdout)
+
+
+def _bound_cell(value: object) -> str:
+    return "" if value is None else value_cell(value)
+
+
+def _print_rest(total: int, limit: int | None) -> None:
+    if limit is not None and total > limit:
+        print(f"… {total - limit:,} more")
 
 
 def _print_json(answers: Answers, rows: Rows) -> None:

@@ -24,7 +24,7 @@ def check(proof: Proof, rules: Iterable[Rule], E: Container[Fact], I: Iterable[F
     known, model = {rule.key for rule in rules}, ReferenceFacts(I)
     problems: list[str] = []
     below: dict[Node, set[Fact]] = {}
-    for node in reversed(proof.nodes):
+    for node in proof.bottom_up:
         below[node] = set[Fact]().union(*({p.fact, *below[p]} for p in node.premises))
         problems += (f"{node.fact}: {what}" for what in _problems(node, known, E, model))
         if node.fact in below[node]:

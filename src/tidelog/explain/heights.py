@@ -13,8 +13,10 @@ joins, and the facts of each round say where proofs of that height are to be fou
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from operator import or_
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Work
@@ -27,6 +29,7 @@ from tidelog.model.facts import Fact
 F = TypeVar("F", bound=FactSet)
 
 MOST = 5_000_000  # facts looked at for one proof
+_MANY_ROUNDS = 16  # from which on it pays to have the height of each fact at hand
 _EACH = 6  # depths up to which every one is tried; deeper ones are tried when they are a quarter more
 
 
@@ -37,12 +40,20 @@ class Heights(Generic[F]):
     rounds: list[F]
     groups: dict[Fact, list[Group]]
 
-    def below(self, height: int) -> F:
-        """The facts that are lower."""
-        facts = self.rounds[0]
-        for more in self.rounds[1:height]:
-            facts = facts | more
-        return facts
+    @cached_property
+    def up_to(self) -> list[F]:
+        """The facts of each height and all lower ones."""
+        return list(accumulate(self.rounds, or_))
+
+    def of(self, collected: F) -> dict[Fact, int]:
+        """How high some facts are; those that were not looked at are absent."""
+        if len(self.rounds) > _MANY_ROUNDS:
+            return {fact: self._known[fact] for fact in collected if fact in self._known}
+        return {fact: height for height, some in enumerate(self.rounds) for fact in collected & some}
+
+    @cached_property
+    def _known(self) -> dict[Fact, int]:
+        return {fact: height for height, some in enumerate(self.rounds) for fact in some}
 
 
 @dataclass
@@ -125,9 +136,3 @@ def _is_tried(depth: int) -> bool:
     while tried < depth:
         tried += max(1, tried // 4)
     return depth <= _EACH or tried == depth
-
-
-def heights_of(heights: Heights[F], subject: Subject[F], facts: Iterable[Fact]) -> dict[Fact, int]:
-    """How high some of the facts are."""
-    asked = subject.engine.collect(facts)
-    return {fact: height for height, some in enumerate(heights.rounds) for fact in asked & some}

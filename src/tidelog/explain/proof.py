@@ -77,16 +77,26 @@ class Proof:
     def size(self) -> int:
         """How many rule instances the tree has, each time they occur."""
         sizes: dict[Node, int] = {}
-        for node in reversed(self.nodes):
+        for node in self.bottom_up:
             sizes[node] = (node.kind in ("rule", "aggregate")) + sum(sizes[p] for p in node.premises)
         return sizes[self.root]
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """Every node once, each before its premises."""
-        found = _post_order(self.root)
-        found.reverse()
-        return found
+        """Every node once, from the top, in the order of a tree."""
+        found: dict[Node, None] = {}
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found[node] = None
+                waiting += reversed(node.premises)
+        return list(found)
+
+    @property
+    def bottom_up(self) -> list[Node]:
+        """Every node once, each after its premises."""
+        return sorted(self.nodes, key=lambda node: (node.height, node.kind == "names"))
 
     def leaves(self) -> list[Fact]:
         """The explicit facts it rests on, each once."""
@@ -95,20 +105,6 @@ class Proof:
     def rules(self) -> list[Numbered]:
         """The rules it uses, in their order."""
         return sorted({n.numbered.number: n.numbered for n in self.nodes if n.numbered}.values())
-
-
-def _post_order(root: Node) -> list[Node]:
-    """Premises before what they prove, without recursion: proofs may be deep."""
-    found: dict[Node, None] = {}
-    waiting = [(root, False)]
-    while waiting:
-        node, ready = waiting.pop()
-        if ready:
-            found[node] = None
-        elif node not in found:
-            waiting.append((node, True))
-            waiting += ((p, False) for p in reversed(node.premises))
-    return list(found)
 
 
 def grounded(literal: Literal, binding: Binding) -> Literal:

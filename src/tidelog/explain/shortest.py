@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from tidelog.algebra.fact_set import FactSet
 from tidelog.explain.groups import Group
-from tidelog.explain.heights import MOST, Heights, heights_of, least_heights
+from tidelog.explain.heights import MOST, Heights, least_heights
 from tidelog.explain.proof import Node
 from tidelog.explain.subject import Binding, Subject, Way, ground_atom, premises
 from tidelog.model.facts import Fact
@@ -41,23 +41,23 @@ class Step:
 def shortest(subject: Subject[F], fact: Fact, most: int = MOST) -> Node:
     """The proof of a fact that holds."""
     heights = least_heights(subject, fact, most)
-    known = {fact: len(heights.rounds) - 1}
-    steps: dict[Fact, Step] = {}
-    for height in range(len(heights.rounds) - 1, 0, -1):
-        lower = heights.below(height)
-        for each in [f for f, h in known.items() if h == height]:
-            steps[each], found = _step(subject, each, heights, lower)
-            known |= found
+    used: list[dict[Fact, Step | None]] = [{} for _ in heights.rounds]  # facts of each height
+    used[-1][fact] = None
+    for height in range(len(used) - 1, 0, -1):
+        for each in used[height]:
+            used[height][each], below = _step(subject, each, heights, heights.up_to[height - 1])
+            for premise, lower in below.items():
+                used[lower].setdefault(premise)
     nodes: dict[Fact, Node] = {}
-    for each in sorted(known, key=known.__getitem__):
-        nodes[each] = steps[each].node(each, nodes) if each in steps else leaf(subject, each)
+    for each, step in (item for some in used for item in some.items()):
+        nodes[each] = leaf(subject, each) if step is None else step.node(each, nodes)
     return nodes[fact]
 
 
 def _step(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> tuple[Step, dict[Fact, int]]:
     """The best step to a fact, and how high its premises are."""
     steps = list(_steps(subject, fact, heights, lower))
-    known = heights_of(heights, subject, {p for s in steps for p in s.premises})
+    known = heights.of(subject.engine.collect({p for s in steps for p in s.premises}))
     usable = [s for s in steps if all(p in known for p in s.premises)]
     best = min(usable, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
     return best, {p: known[p] for p in best.premises}

@@ -3,8 +3,9 @@
     terms   each once, in order of their buckets, to the tasks that give ids to the terms of a bucket
     codes   a file: the columns of each relation as positions of terms, to be replaced by ids when these are known
 
-A term's bucket is the first bits of its hash, so it is the same in every section. The number of buckets is fixed: it
-decides ids, and ids must not depend on how many tasks or machines there are.
+A term's bucket is some bits of its hash, so it is the same in every section; not the first bits, which choose the slot
+in the dictionary's table, where the terms of a bucket would crowd. The number of buckets is fixed: it decides ids, and
+ids must not depend on how many tasks or machines there are.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tidelog.pipeline import arrays
 from tidelog.pipeline.arrays import Array
 
 BUCKETS = 64
-_SHIFT = np.uint64(64 - 6)
+_SHIFT = np.uint64(26)
 _ROWS = 1 << 20  # of a section, and so of a parcel of packed rows, about
 _BYTES = 64 << 20  # of the terms of a section, about
 _PARCEL = 8 << 20
@@ -123,7 +124,7 @@ def _united(parts: list[pa.Array]) -> tuple[pa.Array, list[Codes | None]]:
 
 def _in_buckets(terms: pa.Array) -> tuple[pa.Array, Ints, npt.NDArray[np.int32]]:
     """The terms in order of their buckets, where each bucket starts, and where each term has gone."""
-    buckets = (hash_many(terms) >> _SHIFT).astype(np.uint8)
+    buckets = (hash_many(terms) >> _SHIFT).astype(np.uint8) % BUCKETS
     order = np.argsort(buckets, kind="stable")
     places = np.empty(len(terms), dtype=np.int32)
     places[order] = np.arange(len(terms), dtype=np.int32)

@@ -62,6 +62,7 @@ class Search(Generic[F]):
         queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # the bound, the weight (heavy first), the set
         met: set[Set] = {frozenset()}
         known: dict[Set, list[Broken]] = {}
+        inherited: dict[Set, list[Broken]] = {}
         while queue:
             bound, weight, facts = heappop(queue)
             S = frozenset(facts)
@@ -71,7 +72,7 @@ class Search(Generic[F]):
                 self.tried += 1
                 if self.tried > self.most:
                     return
-                known[S] = self._disjoint(S)
+                known[S] = self._disjoint(S, inherited.pop(S, []))
                 better = self._lacking(known[S]) - weight
                 if better > bound:
                     heappush(queue, (better, weight, facts))
@@ -85,14 +86,15 @@ class Search(Generic[F]):
                 larger = S | {fact}
                 if larger not in met:
                     met.add(larger)
+                    inherited[larger] = proofs[1:]  # they do not hold the fact
                     heavier = weight - self.weight(fact)
                     heappush(queue, (max(bound, -heavier), heavier, sorted(larger)))
         self.ended = not self.unsettling.overlooked
 
-    def _disjoint(self, S: Set) -> list[Broken]:
-        """Proofs that are left without S and share no leaf; one, if more would tell nothing."""
-        proofs: list[Broken] = []
-        used = S
+    def _disjoint(self, S: Set, some: list[Broken]) -> list[Broken]:
+        """Proofs that are left without S and share no leaf, `some` among them; one, if more would tell nothing."""
+        proofs = list(some)
+        used = S.union(*(p.leaves for p in some))
         while (broken := self.proof(used)) is not None:
             proofs.append(broken)
             if self.delicate or not broken.leaves or len(proofs) == _MOST_PROOFS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
@@ -17,8 +18,11 @@ from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import BasicPattern, Node, PathPattern, Triple
 from tidelog.sparql.limits import Guarded
+from tidelog.sparql.lookups import FEW, look_up
 from tidelog.sparql.overlay import Overlay
 from tidelog.sparql.tables import bound_alike
+
+Arguments = tuple[Argument, ...]
 
 _MANY = 4096  # bindings from which on it may pay to match a pattern alone
 _SMALLER = 16  # so many times fewer triples than bindings
@@ -30,32 +34,50 @@ class BasicPatterns:
     def __init__(self, I: LocalFacts, overlay: Overlay, budget: Guarded, mentions: Mapping[Variable, int]) -> None:
         self.I = I
         self.overlay = overlay
-        self.solver = Solver(Computer(overlay.dictionary), budget)
+        self.budget = budget
         self.mentions = mentions
+
+    @cached_property
+    def solver(self) -> Solver:
+        return Solver(Computer(self.overlay.dictionary), self.budget)
 
     def extend(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
         """The bindings with the matches of all triples, each match a row."""
-        steps = self._steps(pattern.triples)
-        if steps is None:
+        triples = self._ids(pattern.triples)
+        if triples is None:
             return
-        variables = list(dict.fromkeys(v for t in pattern.triples for v in t.variables()))
-        kept = {v for v in variables if self.mentions.get(v, 0) > 1}
+        variables = {a for args in triples for a in args if isinstance(a, Variable)}
+        unwanted = {v for v in variables if self.mentions.get(v, 0) <= 1 and v not in bindings.columns}
         parts = (
             [bindings] if bindings is UNIT else bound_alike(bindings, [v for v in variables if v in bindings.columns])
         )
         for part in parts:
-            for block in self.solver.solve_from(part, list(steps), kept | part.columns.keys()):  # type: ignore[arg-type]
-                yield _each_match(block)
+            yield from self._extend(triples, part, variables - unwanted, unwanted)
 
-    def _steps(self, triples: Sequence[Triple]) -> list[Step] | None:
-        """The triples as the engine's atoms; None if one of them has a term that no fact has."""
-        steps: list[Step] = []
+    def _extend(
+        self, triples: Sequence[Arguments], part: Bindings, kept: set[Variable], unwanted: set[Variable]
+    ) -> Iterator[Bindings]:
+        found = look_up(self.I, triples, part) if part.length <= FEW else None
+        left = range(len(triples))
+        if found is not None:
+            part, left = found
+            if not left:
+                yield part.only(part.columns.keys() - unwanted) if unwanted else part
+                return
+        steps: list[Step] = [AtomPattern(TRIPLE, triples[i], self.I) for i in left]
+        wanted = kept | (part.columns.keys() - unwanted)
+        for block in self.solver.solve_from(part, steps, wanted):  # type: ignore[arg-type]
+            yield _each_match(block)
+
+    def _ids(self, triples: Sequence[Triple]) -> list[Arguments] | None:
+        """The triples with constants as ids; None if one of them has a term that no fact has."""
+        found: list[Arguments] = []
         for triple in triples:
-            args = [self._argument(n) for n in (triple.subject, triple.predicate, triple.object)]
+            args = tuple(self._argument(n) for n in (triple.subject, triple.predicate, triple.object))
             if any(isinstance(a, int) and a >= self.overlay.start for a in args):
                 return None
-            steps.append(AtomPattern(TRIPLE, tuple(args), self.I))
-        return steps
+            found.append(args)
+        return found
 
     def _argument(self, node: Node) -> Argument:
         return node if isinstance(node, Variable) else self.overlay.encode(node)
@@ -64,8 +86,8 @@ class BasicPatterns:
         """Whether a pattern is better matched alone than from so many bindings."""
         if bindings < _MANY or not isinstance(pattern, BasicPattern) or len(pattern.triples) != 1:
             return False
-        steps = self._steps(pattern.triples)
-        return steps is None or all(isinstance(s, AtomPattern) and s.count(UNIT) * _SMALLER < bindings for s in steps)
+        triples = self._ids(pattern.triples)
+        return triples is None or AtomPattern(TRIPLE, triples[0], self.I).count(UNIT) * _SMALLER < bindings
 
 
 def _each_match(block: Bindings) -> Bindings:

@@ -10,6 +10,7 @@ row each, numbered by the column `SOLUTION`, on which everything inside is joine
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
@@ -67,7 +68,10 @@ class Evaluator:
         self.basic, self.paths, self.overlay, self.guard = basic, paths, overlay, guard
         self.start = start
         self._rows = 0
-        self.expressions = Expressions(overlay, guard, self.exists)
+
+    @cached_property
+    def expressions(self) -> Expressions:
+        return Expressions(self.overlay, self.guard, self.exists)
 
     def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
         """All solutions as one table."""

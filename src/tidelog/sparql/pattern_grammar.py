@@ -192,10 +192,10 @@ class PatternGrammar(ExpressionGrammar):
 
 
 def joined(left: Pattern, right: Pattern) -> Pattern:
-    """The join, without the pattern that has no triples."""
+    """The join, without the pattern that has no triples; a filter stays inside its own group, for `_optional`."""
     if right == UNIT:
         return left
-    if left == UNIT:
+    if left == UNIT and not isinstance(right, Filter):
         return right
     return Join(left, right)
 

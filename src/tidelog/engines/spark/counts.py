@@ -9,7 +9,7 @@ from pathlib import Path
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import pieces
-from tidelog.engines.spark.nodes import NUMBERS, Files, Node, sum_of
+from tidelog.engines.spark.nodes import ALIVE, NUMBERS, Files, Node, sum_of
 from tidelog.engines.spark.pieces import Rows, Stat, Written
 from tidelog.engines.spark.specs import OfSpec, OnceSpec, Spec, SumSpec, TallyHeldSpec, TallyLeafSpec
 
@@ -22,6 +22,7 @@ class TallyNode:
 
     def __init__(self) -> None:
         self.id = next(NUMBERS)
+        ALIVE[self.id] = self
         self._result: TallyNode | None = None
 
     def now(self) -> TallyNode:

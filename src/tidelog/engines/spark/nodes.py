@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tidelog.engines.spark.counts import TallyNode
 
 NUMBERS = itertools.count()
+ALIVE: weakref.WeakValueDictionary[int, Node | TallyNode] = weakref.WeakValueDictionary()
 
 
 class Files:
@@ -60,6 +61,8 @@ class Node:
 
     def __init__(self) -> None:
         self.id = next(NUMBERS)
+        ALIVE[self.id] = self
+        self.less: dict[int, Node] = {}  # what is left without some sets, by their ids, where that is known
         self.apart: frozenset[int] = frozenset()  # the ids of sets that it shares no fact with
         self._result: Node | None = None
         self._rows: dict[Part, int] = {}
@@ -214,12 +217,13 @@ def sum_of(written: Iterable[Written | None]) -> dict[Relation, Stat]:
 class Op(Node):
     """`| - &` of two sets."""
 
-    def __init__(self, op: str, left: Node, right: Node) -> None:
+    def __init__(self, op: str, left: Node, right: Node, exact: bool = False) -> None:
         super().__init__()
         self.op = op
         self.left, self.right = left.now(), right.now()
         self.depth = max(self.left.depth, self.right.depth) + 1
-        self.exact = op == "|" and self.left.exact and self.right.exact and left.is_disjoint(right)
+        disjoint = op == "|" and self.left.exact and self.right.exact and left.is_disjoint(right)
+        self.exact = exact or disjoint
         if op == "-":
             self.apart = frozenset((right.id, self.right.id))
 

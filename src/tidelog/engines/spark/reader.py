@@ -81,7 +81,7 @@ class Reader:
         place = (id_, -1, part, -1)
         if place not in self._facts:
             if isinstance(spec, HeldSpec):
-                self._facts[place] = self._of_rows(self._selected(self._piece(spec.path), part))
+                self._facts[place] = self.of_rows(self._selected(self._piece(spec.path), part))
             else:
                 shards = (self.facts(id_, 0, part, shard) for shard in range(self.shards))
                 self._facts[place] = reduce(operator.or_, shards)
@@ -90,7 +90,7 @@ class Reader:
     def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
         spec = self.nodes[id_]
         if isinstance(spec, LeafSpec):
-            return self._of_rows(self._stored(spec, key, part, shard))
+            return self.of_rows(self._stored(spec, key, part, shard))
         if isinstance(spec, HeldSpec):
             return self._held(id_, key, part, shard)
         if isinstance(spec, OpSpec):
@@ -110,7 +110,7 @@ class Reader:
             for place, there in split(rows, key, self.shards):
                 homes[place].append(there)
         for place, there_ in enumerate(homes):
-            self._facts[id_, key, part, place] = self._of_rows(there_)
+            self._facts[id_, key, part, place] = self.of_rows(there_)
         return self._facts[id_, key, part, shard]
 
     def _stored(self, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Rows | tuple[Relation, Run]]:
@@ -141,7 +141,7 @@ class Reader:
                 assert run is not None
                 yield relation, run
 
-    def _of_rows(self, parts: Iterator[Rows | tuple[Relation, Run]] | list[Rows]) -> LocalFacts:
+    def of_rows(self, parts: Iterator[Rows | tuple[Relation, Run]] | list[Rows]) -> LocalFacts:
         """Facts of sorted rows; few of them as one array."""
         found = list(parts)
         rows = [p for p in found if isinstance(p, Rows) and len(p)]

@@ -107,7 +107,7 @@ class _Stage:
     def _conclude(self, result: int, rules: list[Extended[LocalFacts]]) -> None:
         if self.job.tallied:
             tally = self.site.engine.tally(rules, self.work)
-            self.sent += _scattered(f"h{result}.0", weighted_rows(tally), 0, self.job.shards)
+            self.sent += scattered(f"h{result}.0", weighted_rows(tally), 0, self.job.shards)
         else:
             self._send_heads(result, self.site.engine.derive(rules, self.work))
 
@@ -126,16 +126,16 @@ class _Stage:
         if column is None:
             self.sent += [Parcel(0, tag, to_bytes([part])) for rows in rows_of(facts) for part in in_parcels(rows)]
         else:
-            self.sent += _scattered(tag, list(rows_of(facts)), column, self.job.shards)
+            self.sent += scattered(tag, list(rows_of(facts)), column, self.job.shards)
 
     def _send_heads(self, result: int, facts: LocalFacts) -> None:
         rows = list(rows_of(facts))
         for key in sorted({k for r in rows for k in self.job.keys(r.relation)}):
             kept = [r for r in rows if key in self.job.keys(r.relation)]
-            self.sent += _scattered(f"h{result}.{key}", kept, key, self.job.shards)
+            self.sent += scattered(f"h{result}.{key}", kept, key, self.job.shards)
 
 
-def _scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Parcel]:
+def scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Parcel]:
     """Rows on their way to where they are at home, several relations to a parcel where they are few."""
     homes: dict[int, list[Rows]] = {}
     for some in rows:
@@ -144,14 +144,12 @@ def _scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Pa
     for shard, parts in homes.items():
         waiting: list[Rows] = []
         for part in parts:
-            if waiting and sum(map(len, waiting)) + len(part) > PARCEL_ROWS:
+            is_full = sum(map(len, waiting)) + len(part) > PARCEL_ROWS
+            if waiting and (is_full or waiting[-1].relation == part.relation):  # a piece has each relation once
                 yield Parcel(shard, tag, to_bytes(waiting))
                 waiting = []
             waiting.append(part)
         yield Parcel(shard, tag, to_bytes(waiting))
-
-
-scattered = _scattered
 
 
 def gather(gathered: Gathered, parcel: Parcel) -> None:
