@@ -73,4 +73,4 @@ def test_random_facts(seed: int) -> None:
                 *random.sample(derived, min(2, len(derived))),
                 *random.sample(explicit, min(1, len(explicit))),
             ):
-                check(state, fact, kb.repair(fact, limit=10_000))
+                check(state, fact, kb.repair(fact, limit=10_000, max_tries=10_000))

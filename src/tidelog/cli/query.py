@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
     Show = Callable[[str], None]
 
-_SPARQL = re.compile(r"\s*(?:#.*\n\s*)*(PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?(<]", re.IGNORECASE)
+_PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
+_SPARQL = re.compile(rf"{_PROLOGUE}(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{{*:?(<]", re.IGNORECASE)
+_UPDATE = re.compile(rf"{_PROLOGUE}(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|WITH)[\s{{]", re.IGNORECASE)
 _GRAPH_FORMATS = ("ttl", "nt", "rdf", "jsonld")
 _ROW_FORMATS = (*TEXT_FORMATS, "parquet")
 _FILE = (".rq", ".sparql")
@@ -56,11 +58,17 @@ def run(options: Namespace) -> int:
     text, form = _text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
+    _refuse_updates(text)
     with open_to_read(options) as kb:
         asked = as_of(kb, options.at)
         show = _answer_sparql(asked, text, options) if is_sparql(text) else _answer(asked, text, options)
         show(form)
     return 0
+
+
+def _refuse_updates(text: str) -> None:
+    if _UPDATE.match(text):
+        raise UsageError("that is a change, and a query changes nothing; use `tidelog update KB --sparql`")
 
 
 def _answer(kb: KnowledgeBase, text: str, options: Namespace) -> Show:

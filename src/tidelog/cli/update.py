@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tidelog.cli.changes import add_show, change_json, print_change, print_lines
 from tidelog.cli.engines import add_engine, engine
 from tidelog.cli.knowledge import add_knowledge_base, open_to_change, open_to_read
 from tidelog.cli.output import print_json, working
 from tidelog.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from tidelog.change import Change
+    from tidelog.knowledge_base import KnowledgeBase
 
 PARTS = {
     "add": "facts to add",
@@ -36,6 +42,14 @@ def configure(parser: ArgumentParser) -> None:
             metavar="F",
             help=f"{help_}: a file, a text, or - for standard input; may be repeated",
         )
+    parser.add_argument("--sparql", metavar="F", help="a SPARQL 1.1 Update request instead: a file, a text, or -")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a file or folder that LOAD may read; may be repeated",
+    )
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="auto", help="all give the same result")
     add_engine(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
@@ -44,12 +58,10 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> int:
-    add, remove, add_rules, remove_rules = _parts(options)
-    chosen = engine(options)
+    change_of = _sparql(options) if options.sparql is not None else _facts_and_rules(options)
     with (open_to_read if options.dry_run else open_to_change)(options) as kb:
-        attempt = kb.preview if options.dry_run else partial(kb.apply, message=options.message)
         with working("updating"):
-            change = attempt(add, remove, add_rules, remove_rules, options.algorithm, chosen, master=options.master)
+            change = change_of(kb)
         if options.json:
             print_json({**change_json(change, options.show or 0), "dry_run": options.dry_run})
         elif options.dry_run:
@@ -61,11 +73,42 @@ def run(options: Namespace) -> int:
     return 0
 
 
+def _facts_and_rules(options: Namespace) -> Callable[[KnowledgeBase], Change]:
+    add, remove, add_rules, remove_rules = _parts(options)
+    chosen = engine(options)
+
+    def change(kb: KnowledgeBase) -> Change:
+        attempt = kb.preview if options.dry_run else partial(kb.apply, message=options.message)
+        return attempt(add, remove, add_rules, remove_rules, options.algorithm, chosen, master=options.master)
+
+    return change
+
+
+def _sparql(options: Namespace) -> Callable[[KnowledgeBase], Change]:
+    if any(getattr(options, name) for name in PARTS):
+        raise UsageError(
+            "--sparql is a change of its own; give it without --add, --remove, --add-rules, --remove-rules"
+        )
+    text = _request(options.sparql)
+    return lambda kb: kb.update(text, options.allow, message=options.message, dry_run=options.dry_run)
+
+
+def _request(text: str) -> str:
+    """A request: standard input, a file, or the text itself."""
+    if text == "-":
+        return sys.stdin.read()
+    if not _is_file(text) and any(c.isspace() for c in text):
+        return text
+    from tidelog.inputs import read_text
+
+    return read_text(Path(text))
+
+
 def _parts(options: Namespace) -> list[list[str | Path]]:
     """What is to be added and removed; nothing at all, or standard input twice, is wrong use."""
     given: list[list[str]] = [getattr(options, name) or [] for name in PARTS]
     if not any(given):
-        raise UsageError("nothing to change; give --add, --remove, --add-rules or --remove-rules")
+        raise UsageError("nothing to change; give --add, --remove, --add-rules, --remove-rules or --sparql")
     if sum(texts.count("-") for texts in given) > 1:
         raise UsageError("standard input can be read once, and - was given more than once")
     return [[_source(text) for text in texts] for texts in given]

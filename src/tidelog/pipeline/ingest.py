@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickle
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 import numpy as np
+import pyarrow as pa
 
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 Source = Reading | FrameSource
 Progress = Callable[[str], None]
 _FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
+_APPENDED = 256 << 20  # bytes of new terms that are added at once, about
 _ROUTED = 1 << 20  # rows for each task that sends rows home, about
 
 
@@ -128,9 +130,21 @@ def append_terms(dictionary: Dictionary, ingested: Ingested) -> None:
     """Add the new terms to the dictionary, which must be as it was, and remove their files."""
     for terms in ingested.terms:
         assert len(dictionary) == terms.start, "the dictionary has changed"
-        for texts in new_terms(terms.path):
+        for texts in _joined(new_terms(terms.path)):
             dictionary.encode_many(texts)
     ingested.close()
+
+
+def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
+    """The same terms in arrays of moderate size: the dictionary takes many at once faster than often a few."""
+    some: list[pa.Array] = []
+    for part in parts:
+        some.append(part)
+        if sum(p.nbytes for p in some) > _APPENDED:
+            yield pa.concat_arrays(some)
+            some.clear()
+    if some:
+        yield pa.concat_arrays(some)
 
 
 class _Encoded:

@@ -17,7 +17,7 @@ Weigh = Callable[[tuple[Value, ...]], float] | Mapping[str, float] | None
 Prefixes = Mapping[str, str]
 Expand = Callable[[str], str]  # the full name of a relation
 
-MAX_TRIES = 10_000
+MAX_TRIES = 1_000
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Search(Generic[F]):
     def __post_init__(self) -> None:
         self.unsettling = Unsettling(self.subject)
         self.delicate = is_delicate(self.subject.index, self.goal)
-        self._whole = support(self.subject, self.goal)
+        self._whole = support(self.subject, self.goal, self.is_kept)
 
     def sets(self) -> Iterator[Set]:
         """Every minimal set, lightest first; ends early when too many were tried."""
@@ -117,9 +117,9 @@ class Search(Generic[F]):
     def proof(self, S: Set) -> Broken | None:
         """A proof that is left without S."""
         if not self.delicate or not S:
-            return self._whole.proof(S, self.is_kept)
+            return self._whole.proof(S)
         after = self._without(S)
-        return support(after, self.goal).proof(frozenset(), self.is_kept) if after.holds(self.goal) else None
+        return support(after, self.goal, self.is_kept).proof(frozenset()) if after.holds(self.goal) else None
 
     def _without(self, S: Set) -> Subject[F]:
         """Everything derived again, incrementally."""

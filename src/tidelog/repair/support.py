@@ -10,9 +10,9 @@ generalisation of Dijkstra's algorithm finds a proof with fewest removable leave
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import TypeVar
 
 from tidelog.algebra.fact_set import FactSet
@@ -26,6 +26,8 @@ from tidelog.rules.syntax import Atom, Variable
 F = TypeVar("F", bound=FactSet)
 
 MOST = 200_000  # instances in the support of one fact
+
+_NO_INSTANCE = -1  # explicit
 
 
 @dataclass(frozen=True)
@@ -47,62 +49,73 @@ class Broken:
     delicate: tuple[Instance, ...]
 
 
-@dataclass
 class Support:
-    """The instances, and the explicit facts among what they are made of."""
+    """The instances, and the explicit facts among what they are made of, by numbers: proofs are sought again and again."""
 
-    goal: Fact
-    explicit: Set[Fact]
-    instances: list[Instance] = field(default_factory=list)
+    def __init__(
+        self, goal: Fact, explicit: Iterable[Fact], instances: Sequence[Instance], is_kept: Callable[[Fact], bool]
+    ) -> None:
+        self.instances = instances
+        self._numbers: dict[Fact, int] = {goal: 0}
+        self._heads = [self._number(i.head) for i in instances]
+        self._premises = [[self._number(p) for p in i.premises] for i in instances]
+        leaves = {self._number(f): is_kept(f) for f in explicit}
+        self._kept = {leaf for leaf, kept in leaves.items() if kept}
+        self._start = sorted((0 if kept else 1, _NO_INSTANCE, leaf) for leaf, kept in leaves.items())
+        self._start += [(0, n, self._heads[n]) for n, below in enumerate(self._premises) if not below]
+        heapify(self._start)
+        self._facts = list(self._numbers)
+        self._uses: list[list[int]] = [[] for _ in self._facts]
+        for number, below in enumerate(self._premises):
+            for premise in below:
+                self._uses[premise].append(number)
 
-    def __post_init__(self) -> None:
-        self._uses: dict[Fact, list[int]] = {}
-        for number, instance in enumerate(self.instances):
-            for premise in instance.premises:
-                self._uses.setdefault(premise, []).append(number)
+    def _number(self, fact: Fact) -> int:
+        return self._numbers.setdefault(fact, len(self._numbers))
 
-    def proof(self, removed: Set[Fact], is_kept: Callable[[Fact], bool]) -> Broken | None:
+    def proof(self, removed: Set[Fact]) -> Broken | None:
         """A proof that is left when some explicit facts are removed, or None."""
-        best = self._best(removed, is_kept)
-        if self.goal not in best:
+        best = self._best({self._numbers[f] for f in removed if f in self._numbers})
+        if best is None:
             return None
-        leaves, steps, waiting = set(), [], [self.goal]
-        seen = {self.goal}
+        leaves, steps, waiting, seen = set(), [], [0], {0}
         while waiting:
             fact = waiting.pop()
-            step = best[fact]
-            if step is None:
+            number = best[fact]
+            if number == _NO_INSTANCE:
                 leaves.add(fact)
                 continue
-            steps.append(step)
-            waiting += step.premises - seen
-            seen |= step.premises
-        kept = frozenset(filter(is_kept, leaves))
+            steps.append(self.instances[number])
+            waiting += (p for p in self._premises[number] if p not in seen)
+            seen.update(self._premises[number])
+        kept = leaves & self._kept
         delicate = tuple(s for s in steps if s.absent or s.way.rule.aggregate is not None)
-        return Broken(frozenset(leaves - kept), kept, delicate)
+        return Broken(self._set(leaves - kept), self._set(kept), delicate)
 
-    def _best(self, removed: Set[Fact], is_kept: Callable[[Fact], bool]) -> dict[Fact, Instance | None]:
-        """For each fact that still follows, the last step of its cheapest proof; None for one that is explicit."""
-        best: dict[Fact, Instance | None] = {}
-        cost: dict[Fact, int] = {}
-        missing = [len(i.premises) for i in self.instances]
-        queue = [(0 if is_kept(f) else 1, -1, f) for f in self.explicit if f not in removed]
-        queue += [(0, n, i.head) for n, i in enumerate(self.instances) if not i.premises]
-        queue.sort()
+    def _set(self, numbers: Iterable[int]) -> frozenset[Fact]:
+        return frozenset(self._facts[n] for n in numbers)
+
+    def _best(self, removed: Set[int]) -> dict[int, int] | None:
+        """The last instance of the cheapest proof of each fact, up to the goal; None if that does not follow."""
+        best: dict[int, int] = {}
+        cost = [0] * len(self._facts)
+        missing = [len(below) for below in self._premises]
+        queue = self._start.copy()
         while queue:
             price, number, fact = heappop(queue)
-            if fact in best:
+            if fact in best or (number == _NO_INSTANCE and fact in removed):
                 continue
-            best[fact], cost[fact] = (self.instances[number] if number >= 0 else None), price
-            for use in self._uses.get(fact, ()):
+            best[fact], cost[fact] = number, price
+            if fact == 0:
+                return best
+            for use in self._uses[fact]:
                 missing[use] -= 1
                 if not missing[use]:
-                    instance = self.instances[use]
-                    heappush(queue, (sum(cost[p] for p in instance.premises), use, instance.head))
-        return best
+                    heappush(queue, (sum(cost[p] for p in self._premises[use]), use, self._heads[use]))
+        return None
 
 
-def support(subject: Subject[F], goal: Fact, most: int = MOST) -> Support:
+def support(subject: Subject[F], goal: Fact, is_kept: Callable[[Fact], bool], most: int = MOST) -> Support:
     """All that a fact rests on, directly or not."""
     engine = subject.engine
     instances: list[Instance] = []
@@ -114,7 +127,7 @@ def support(subject: Subject[F], goal: Fact, most: int = MOST) -> Support:
         instances += found
         met = met | frontier
         frontier = engine.collect({p for i in found for p in i.premises}) - met
-    return Support(goal, explicit, instances)
+    return Support(goal, explicit, instances, is_kept)
 
 
 def _instances(subject: Subject[F], facts: F, most: int) -> Iterator[Instance]:

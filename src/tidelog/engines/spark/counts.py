@@ -142,6 +142,11 @@ class Of(TallyNode):
         self._made_of = None
 
     @property
+    def made_of(self) -> tuple[TallyNode, Node]:
+        assert self._made_of is not None
+        return self._made_of
+
+    @property
     def children(self) -> tuple[Node | TallyNode, ...]:
         return self._made_of or ()
 
@@ -149,8 +154,8 @@ class Of(TallyNode):
         return self._most
 
     def spec(self) -> Spec:
-        assert self._made_of is not None
-        return OfSpec(self._made_of[0].id, self._made_of[1].id)
+        tally, facts = self.made_of
+        return OfSpec(tally.id, facts.id)
 
 
 class Once(TallyNode):

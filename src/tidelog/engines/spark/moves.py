@@ -62,7 +62,7 @@ def keep(path: str, moves: tuple[Move, ...], shard: int, parcels: Iterator[Parce
     arrived: dict[int, Gathered] = {}
     for parcel in parcels:
         number = int(parcel.tag[1:])
-        gather(arrived.setdefault(number, Gathered(site.dictionary, site.engine.budget)), parcel)
+        gather(arrived.setdefault(number, Gathered(site.dictionary, site.engine.budget)), parcel.payload)
     for number, gathered in arrived.items():
         key = moves[number].key
         written = pieces.write(job.scratch, list(rows_of(gathered.facts())), key)

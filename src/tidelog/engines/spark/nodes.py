@@ -294,14 +294,18 @@ class Positive(Node):
 
     @property
     def children(self) -> tuple[Node | TallyNode, ...]:
-        return (self._tally,) if self._tally else ()
+        return (self._tally,) if self._tally is not None else ()
+
+    @property
+    def tally(self) -> TallyNode:
+        assert self._tally is not None
+        return self._tally
 
     def _counted(self) -> Mapping[Relation, Stat]:
         return self._most_of
 
     def spec(self) -> Spec:
-        assert self._tally is not None
-        return PositiveSpec(self._tally.id)
+        return PositiveSpec(self.tally.id)
 
 
 def walk(roots: Iterable[Node | TallyNode]) -> Iterator[tuple[int, Node | TallyNode]]:

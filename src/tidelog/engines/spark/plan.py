@@ -184,7 +184,7 @@ class _Planner:
                 self._choose(entry, argument)
 
     def _fill(self) -> None:
-        """Everything else that can be done here; also a product with an atom that nothing reaches, whatever its size."""
+        """Everything else that can be done here; also a product with an atom that nothing reaches, however large."""
         while True:
             ready = [(e, key) for e in self.open if (key := self._readable(e)) is not None]
             for entry, key in ready:

@@ -81,7 +81,7 @@ class _Stage:
     def _gather(self, entry: int, parcel: Parcel) -> None:
         if entry not in self.bindings:
             self.bindings[entry] = Gathered(self.site.dictionary, self.site.engine.budget)
-        gather(self.bindings[entry], parcel)
+        gather(self.bindings[entry], parcel.payload)
 
     def _run_rules(self) -> None:
         last: dict[int, list[Extended[LocalFacts]]] = {}
@@ -152,8 +152,9 @@ def scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Par
         yield Parcel(shard, tag, to_bytes(waiting))
 
 
-def gather(gathered: Gathered, parcel: Parcel) -> None:
-    for rows in Piece(parcel.payload).all_rows():
+def gather(gathered: Gathered, payload: bytes | memoryview) -> None:
+    """Rows that were packed, on their way to a fact set."""
+    for rows in Piece(payload).all_rows():
         gathered.parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
 
 
@@ -170,7 +171,7 @@ def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]
         elif job.tallied:
             weights.setdefault(parcel.tag, []).append(_tally(site, parcel))
         else:
-            gather(heads.setdefault(parcel.tag, Gathered(site.dictionary, site.engine.budget)), parcel)
+            gather(heads.setdefault(parcel.tag, Gathered(site.dictionary, site.engine.budget)), parcel.payload)
     found = []
     for tag, gathered in heads.items():
         result, key = map(int, tag[1:].split("."))

@@ -1,0 +1,307 @@
+"""The driver's side of jobs: what is sent to tasks, what comes back, and sets that have to be in files first."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.heads import Gathered
+from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.tally import LocalTally
+from tidelog.engines.spark import moves, pieces, site
+from tidelog.engines.spark.cluster import Cluster, Parcel, Stage
+from tidelog.engines.spark.counts import TallyHeld, TallyLeaf, TallyNode, weighted_rows
+from tidelog.engines.spark.job import Entry, Job, Window
+from tidelog.engines.spark.moves import Move
+from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, specs, walk
+from tidelog.engines.spark.pieces import Piece, Rows, Written, rows_of, split
+from tidelog.engines.spark.reader import Reader
+from tidelog.engines.spark.specs import EVERYTHING, Part, Spec
+from tidelog.engines.spark.tasks import NOTE, Note, Result, gather, run_step, settle
+from tidelog.engines.spark.terms import Shipped, ship, sized
+from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.run import Run
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+
+_GENEROUS = 8  # shards up to which each may hand back as much as the driver holds
+
+Stages = Callable[[str], Sequence[Stage]]
+Found = list[tuple[int, Result]]  # shard, and what it handed back
+
+
+class Driver:
+    """One engine's scratch directory, and the jobs it runs."""
+
+    def __init__(self, cluster: Cluster, local: LocalEngine, scratch: Path, shards: int, small: int) -> None:
+        self.name = uuid4().hex
+        self.cluster = cluster
+        self.local = local
+        self.shards, self.small = shards, small
+        self.scratch = Path(scratch) / f"engine-{self.name}"
+        self.scratch.mkdir(parents=True)
+        self.reader = Reader(local.dictionary, shards)
+        self.reader.nodes = _Alive()
+        self.jobs = 0
+        self.rows_read = 0  # by all tasks
+        self.wanted: dict[tuple[str, int | None], frozenset[int]] = {}
+        self._shipped = Shipped()
+        self.close = weakref.finalize(self, _close, self.scratch, self.name, self._shipped)
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.local.dictionary
+
+    def hold(self, facts: LocalFacts) -> Node:
+        """A set in memory as a node: small ones stay there."""
+        return Held(facts, self.scratch) if len(facts) <= self.small else self.write(facts)
+
+    def write(self, facts: LocalFacts) -> Leaf:
+        """A set in memory as files."""
+        return Leaf(self._written(rows_of(facts), 0))
+
+    def _written(self, rows: Iterable[Rows], key: int) -> list[Written | None]:
+        homes: list[list[Rows]] = [[] for _ in range(self.shards)]
+        for some in rows:
+            for shard, there in split(some, key, self.shards):
+                homes[shard].append(there)
+        return [pieces.write(self.scratch, parts, key) if parts else None for parts in homes]
+
+    def hold_tally(self, tally: LocalTally) -> TallyNode:
+        if len(tally) <= self.small:
+            return TallyHeld(tally, self.scratch)
+        return TallyLeaf(self._written(weighted_rows(tally), 0))
+
+    def want(self, node: Node, key: int, part: Part) -> Iterator[Move]:
+        """What has to be moved before tasks can read a part of a set by an argument. It is remembered."""
+        if key == 0:
+            return
+        assert part.predicate is not None
+        wanted = part.predicate, part.split
+        self.wanted[wanted] = self.wanted.get(wanted, frozenset()) | {key}
+        for _, inner in list(walk((node,))):
+            if isinstance(inner, Positive):
+                self.force(inner)
+        for _, inner in walk((node,)):
+            if isinstance(inner, Leaf) and (lacking := inner.lacks(key, part)):
+                yield Move(inner.id, key, frozenset(lacking))
+
+    def move(self, wanted: Iterable[Move]) -> None:
+        """Keep relations of leaves by other arguments too."""
+        together: dict[tuple[int, int], frozenset[Relation]] = {}
+        for move in wanted:
+            before = together.get((move.leaf, move.key), frozenset())
+            together[move.leaf, move.key] = before | move.relations
+        todo = tuple(Move(leaf, key, relations) for (leaf, key), relations in together.items())
+        if not todo:
+            return
+        leaves = [ALIVE[m.leaf] for m in todo]
+
+        def stages(path: str) -> list[Stage]:
+            run = partial(moves.scatter, path, todo), partial(moves.keep, path, todo)
+            return [Stage(r, self.shards) for r in run]
+
+        found, _ = self.run(stages, leaves)
+        for number, (move, leaf) in enumerate(zip(todo, leaves, strict=True)):
+            assert isinstance(leaf, Leaf)
+            leaf.add(move.key, move.relations, self._by_shard(found, number, "all", move.key))
+
+    def force(self, node: Node) -> Node:
+        """The node as a leaf or in memory, so that it is known how much there is."""
+        node = node.now()
+        if isinstance(node, Leaf | Held):
+            return node
+        if node.reading(EVERYTHING) <= self.small:
+            result = self.hold(self.reader.whole(node.id, EVERYTHING))
+        else:
+            keys = tuple(sorted(self._keys(node)))
+            found, _ = self.run(
+                lambda path: [Stage(partial(moves.evaluate, path, node.id, keys), self.shards)], (node,)
+            )
+            result = self.node(found, 0, "all")
+        node.become(result)
+        return result
+
+    def _keys(self, node: Node) -> set[int]:
+        """By which arguments all that a node is made of is there, of those that are wanted."""
+        keys = {0}.union(*self.wanted.values())
+        for _, inner in walk((node,)):
+            if isinstance(inner, Positive):
+                return {0}
+            if isinstance(inner, Leaf):
+                wanted = [(Part(*name), k) for name, ks in self.wanted.items() for k in ks]
+                keys -= {k for part, k in wanted if inner.lacks(k, part)}
+        return keys
+
+    def force_tally(self, node: TallyNode) -> TallyNode:
+        node = node.now()
+        if isinstance(node, TallyLeaf | TallyHeld):
+            return node
+        found, _ = self.run(lambda path: [Stage(partial(moves.evaluate_tally, path, node.id), self.shards)], (node,))
+        result = self.tally_node(found)
+        node.become(result)
+        return result
+
+    def derive(
+        self,
+        entries: Sequence[tuple[Entry, tuple[Node, ...]]],
+        plans: Mapping[int, bytes],
+        constants: Mapping[Term, int],
+        texts: bool,
+        behind: Node | None = None,
+        window: tuple[Window, tuple[Node, ...]] | None = None,
+        tallied: bool = False,
+        steps: int = 1,
+    ) -> tuple[Found, Note]:
+        """Run rules by their plans; the heads come back from where they are at home."""
+        roots = [node for _, sources in entries for node in sources]
+        roots += [behind] if behind is not None else []
+        roots += window[1] if window is not None else ()
+
+        def stages(path: str) -> list[Stage]:
+            run = [partial(run_step, path, number) for number in range(steps)]
+            return [Stage(r, self.shards) for r in (*run, partial(settle, path))]
+
+        def job(plain: Job) -> Job:
+            return Job(
+                **{f: getattr(plain, f) for f in _PLAIN},
+                plans=plans,
+                entries=tuple(entry for entry, _ in entries),
+                window=None if window is None else window[0],
+                tallied=tallied,
+                behind=None if behind is None else behind.id,
+            )
+
+        return self.run(stages, roots, constants, texts, job)
+
+    def run(
+        self,
+        stages: Stages,
+        roots: Sequence[Node | TallyNode],
+        constants: Mapping[Term, int] | None = None,
+        texts: bool = False,
+        complete: Callable[[Job], Job] = lambda job: job,
+    ) -> tuple[Found, Note]:
+        """One job, again if it made terms that the dictionary does not have: the driver gives them their ids."""
+        while True:
+            self._shipped = (ship if texts else _sized)(self.dictionary, self.scratch, self._shipped)
+            job = complete(
+                Job(
+                    self.name,
+                    str(self.scratch),
+                    self.shards,
+                    self.local.settings.memory_budget // max(1, self.cluster.cores),
+                    self._shipped,
+                    constants or {},
+                    frozenset(ALIVE.keys()),
+                    specs(roots),
+                    dict(self.wanted),
+                    self.small * min(_GENEROUS, self.shards) // self.shards,
+                )
+            )
+            path = job.write()
+            try:
+                parcels = self.cluster.run(stages(str(path)))
+            finally:
+                path.unlink()
+            self.jobs += 1
+            self.reader.turn(self.reader.nodes, job.alive)
+            found, note = _sorted(parcels)
+            self.rows_read += note.rows_read
+            if not note.created:
+                return found, note
+            for term in sorted(note.created):
+                self.dictionary.encode(Term(term))
+
+    def node(self, found: Found, number: int, kind: str) -> Node:
+        """What came back as a set."""
+        mine = [(shard, r) for shard, r in found if (r.result, r.kind) == (number, kind)]
+        if all(r.written is None for _, r in mine if r.key == 0):
+            gathered = Gathered(self.dictionary, self.local.budget)
+            for _, r in mine:
+                if r.key == 0:
+                    gather(gathered, r.rows)
+                elif r.written is not None:
+                    Path(r.written.path).unlink()
+            facts = gathered.facts()
+            if len(facts) <= self.small:
+                return self.hold(facts)
+        leaf = Leaf(self._by_shard(mine, number, kind, 0))
+        for key in sorted({r.key for _, r in mine} - {0}):
+            written = self._by_shard(mine, number, kind, key)
+            leaf.add(key, frozenset(r for r in leaf.stats if key in self._keys_of(r)), written)
+        return leaf
+
+    def _keys_of(self, relation: Relation) -> frozenset[int]:
+        found = self.wanted.get(relation, frozenset())
+        return found | self.wanted.get((TRIPLE, None), frozenset()) if relation[0] == TRIPLE else found
+
+    def tally_node(self, found: Found) -> TallyNode:
+        """What came back as a tally."""
+        if all(r.written is None for _, r in found):
+            rows = [rows for _, r in found for rows in Piece(r.rows).all_rows()]
+            if sum(map(len, rows)) <= self.small:
+                return TallyHeld(LocalTally.sum(self.dictionary, map(self._counted, rows)), self.scratch)
+        return TallyLeaf(self._by_shard(found, 0, "all", 0))
+
+    def _counted(self, rows: Rows) -> LocalTally:
+        assert rows.weight is not None
+        counts = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+        return LocalTally(self.dictionary, {rows.relation: counts})
+
+    def _by_shard(self, found: Found, number: int, kind: str, key: int) -> list[Written | None]:
+        """The files of a result; the driver writes what came back as rows."""
+        files: list[Written | None] = [None] * self.shards
+        for shard, r in found:
+            if (r.result, r.kind, r.key) == (number, kind, key):
+                rows = [] if r.written else [rows for rows in Piece(r.rows).all_rows() if len(rows)]
+                files[shard] = r.written or (pieces.write(self.scratch, rows, key) if rows else None)
+        return files
+
+
+_PLAIN = ("engine", "scratch", "shards", "memory", "shipped", "constants", "alive", "nodes", "wanted", "inline")
+
+
+class _Alive(Mapping[int, Spec]):
+    """What the driver itself reads: every node there is."""
+
+    def __getitem__(self, id_: int) -> Spec:
+        return ALIVE[id_].now().spec()
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(list(ALIVE))
+
+    def __len__(self) -> int:
+        return len(ALIVE)
+
+
+def _sized(dictionary: Dictionary, scratch: Path, before: Shipped) -> Shipped:
+    return sized(dictionary, before)
+
+
+def _sorted(parcels: Iterable[Parcel]) -> tuple[Found, Note]:
+    """Results, and all notes as one."""
+    found: Found = []
+    notes = [Note()]
+    for parcel in parcels:
+        told = pickle.loads(parcel.payload)
+        if parcel.tag == NOTE:
+            notes.append(told)
+        else:
+            found.append((parcel.target, told))
+    created = tuple(dict.fromkeys(term for note in notes for term in note.created))
+    return found, Note(sum(n.derivations for n in notes), created, sum(n.rows_read for n in notes))
+
+
+def _close(scratch: Path, name: str, shipped: Shipped) -> None:
+    shutil.rmtree(scratch, ignore_errors=True)
+    site.close(name)
+    shipped.close()

@@ -1,0 +1,199 @@
+"""Fact sets in shards; see `tidelog.algebra.fact_set`.
+
+`| - &` of two sets that the driver holds are done at once. So is `small - large`: the driver looks a few facts up in the
+files. Anything else becomes an expression, which tasks evaluate where they read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.spark.driver import Driver
+from tidelog.engines.spark.lookup import within
+from tidelog.engines.spark.nodes import Held, Leaf, Node, Only, Op, part_of
+from tidelog.engines.spark.specs import EVERYTHING
+from tidelog.model.facts import Fact
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Atom
+
+_SPINE = 16  # sets in files added one after the other, or taken away, before they are made one
+_DEEPEST = 48  # operations in an expression before it is written
+
+
+class SparkFacts:
+    """An immutable set of facts."""
+
+    def __init__(self, driver: Driver, node: Node) -> None:
+        self.driver = driver
+        self.node = node
+
+    def __or__(self, other: SparkFacts) -> SparkFacts:
+        return SparkFacts(self.driver, operate(self.driver, "|", self.node, other.node))
+
+    def __sub__(self, other: SparkFacts) -> SparkFacts:
+        return SparkFacts(self.driver, operate(self.driver, "-", self.node, other.node))
+
+    def __and__(self, other: SparkFacts) -> SparkFacts:
+        return SparkFacts(self.driver, operate(self.driver, "&", self.node, other.node))
+
+    def _known(self) -> Node:
+        """The node, so that it is known exactly how much it has."""
+        node = self.node.now()
+        return node if node.exact else self.driver.force(node)
+
+    def __len__(self) -> int:
+        return self._known().total()
+
+    def __bool__(self) -> bool:
+        return is_some(self.driver, self.node)
+
+    def __iter__(self) -> Iterator[Fact]:
+        node = self.node.now()
+        if isinstance(node, Held):
+            yield from node.facts
+        else:
+            for shard in range(self.driver.shards):
+                yield from self.driver.reader.facts(node.id, 0, EVERYTHING, shard)
+
+    def predicates(self) -> dict[str, int]:
+        sizes: dict[str, int] = {}
+        for (predicate, _), stat in self._known().stats.items():
+            sizes[predicate] = sizes.get(predicate, 0) + stat.rows
+        return sizes
+
+    def arities(self) -> dict[str, int]:
+        return {name: 3 if name == TRIPLE else stat.arity for (name, _), stat in self._known().stats.items()}
+
+    def only(self, predicate: str) -> SparkFacts:
+        node = self.node.now()
+        if isinstance(node, Held):
+            return SparkFacts(self.driver, self.driver.hold(node.facts.only(predicate)))
+        return SparkFacts(self.driver, Only(node, predicate))
+
+    def may_match(self, atom: Atom) -> bool:
+        node = self.node.now()
+        if isinstance(node, Held):
+            return node.facts.may_match(atom)
+        return node.rows(part_of(atom, self.driver.dictionary.encode)) > 0
+
+    def to_local(self) -> LocalFacts:
+        """All of it, in this process."""
+        node = self.node.now()
+        return node.facts if isinstance(node, Held) else self.driver.reader.whole(node.id, EVERYTHING)
+
+    def pieces(self) -> list[str | None]:
+        """The file of each shard that has facts; they last as long as this set does."""
+        node = self.driver.force(self.node)
+        if isinstance(node, Held):
+            node = self.node = self.driver.write(node.facts)
+        assert isinstance(node, Leaf)
+        return list(node.copies[0].paths)
+
+
+def is_some(driver: Driver, node: Node) -> bool:
+    """Whether there is any fact; found out without a job where that can be seen."""
+    node = node.now()
+    if node.exact or node.total() == 0:
+        return node.total() > 0
+    if isinstance(node, Op):
+        left, right = node.left.now(), node.right.now()
+        if node.op == "|":
+            return is_some(driver, left) or is_some(driver, right)
+        if node.op == "-" and left.exact and left.total() > right.total():
+            return True
+    return driver.force(node).total() > 0
+
+
+def operate(driver: Driver, op: str, one: Node, other: Node) -> Node:
+    """The node of an operation; the work is done now if it is little."""
+    left, right = one.now(), other.now()
+    if op == "-":
+        for known in (one, left):
+            for id_ in (other.id, right.id):
+                if id_ in known.less:
+                    return known.less[id_]
+    simple = _simplified(driver, op, left, right)
+    if simple is not None:
+        return simple
+    if isinstance(left, Held) and isinstance(right, Held):
+        return driver.hold(_apply(op, left.facts, right.facts))
+    if isinstance(left, Held) and op != "|":
+        found = within(driver.reader, right, left.facts)
+        return driver.hold(found if op == "&" else left.facts - found)
+    if op == "&" and isinstance(right, Held):
+        return driver.hold(within(driver.reader, left, right.facts))
+    if op == "|" and isinstance(left, Held):
+        one, other, left, right = other, one, right, left
+    return _settled(driver, op, one, other)
+
+
+def _apply(op: str, left: LocalFacts, right: LocalFacts) -> LocalFacts:
+    return left | right if op == "|" else left - right if op == "-" else left & right
+
+
+def _simplified(driver: Driver, op: str, left: Node, right: Node) -> Node | None:
+    """The result where it is one of the two, or nothing."""
+    nothing = LocalFacts(driver.dictionary, {})
+    if left is right:
+        return driver.hold(nothing) if op == "-" else left
+    if not left.total():
+        return right if op == "|" else left
+    if not right.total():
+        return right if op == "&" else left
+    if op != "|" and left.is_disjoint(right):
+        return left if op == "-" else driver.hold(nothing)
+    return None
+
+
+def _settled(driver: Driver, op: str, one: Node, other: Node) -> Node:
+    """An operation on a set that the same operation was done to before: small changes are made one, as runs are."""
+    left, right = one.now(), other.now()
+    if left.depth > _DEEPEST:
+        driver.force(left)
+        left = left.now()
+    if op == "&":
+        return Op(op, left, right)
+    made = Op(op, one, other)
+    changes, base = _spine(made)
+    if all(isinstance(c, Held) for c in changes[-2:]) and len(changes) > 1:
+        small = [c for c in changes if isinstance(c, Held)][-2:]
+        if small[0].total() < 2 * small[1].total():
+            together = driver.hold(small[0].facts | small[1].facts)
+            assert isinstance(left, Op)
+            return _again(driver, op, left.left, together, made.exact)
+    if len(changes) >= _SPINE:
+        start = _start(changes)
+        together = reduce(lambda a, b: Op("|", a, b), changes[start:])
+        driver.force(together)
+        for change in changes[:start]:
+            base = Op(op, base, change)
+        return Op(op, base, together, made.exact)
+    return made
+
+
+def _again(driver: Driver, op: str, left: Node, change: Node, exact: bool) -> Node:
+    settled = _settled(driver, op, left, change)
+    settled.exact = settled.exact or (exact and op == "|")
+    return settled
+
+
+def _spine(node: Op) -> tuple[list[Node], Node]:
+    """What was added to a set, or taken from it, by the same operation again and again; and the set."""
+    changes: list[Node] = []
+    base: Node = node
+    while isinstance(base, Op) and base.op == node.op and not isinstance(base.right, Op):
+        changes.append(base.right)
+        base = base.left.now()
+    return changes[::-1], base
+
+
+def _start(changes: Sequence[Node]) -> int:
+    """From which change on they are made one: those that are not much larger than what follows."""
+    start = len(changes) - 1
+    tail = changes[start].total()
+    while start > 0 and changes[start - 1].total() < 2 * tail:
+        start -= 1
+        tail += changes[start].total()
+    return min(start, len(changes) - 2)
