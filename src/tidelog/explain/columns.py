@@ -113,7 +113,7 @@ class _Texts:
 
     def _arg(self, arg: object) -> pa.Array | pa.StringScalar:
         if not isinstance(arg, Variable):
-            return pa.scalar(format_term(Term(str(arg))), pa.string())
+            return _readable(pa.array([str(arg)]))[0]
         if arg not in self._made:
             self._made[arg] = self._column(self.columns[arg])
         return self._made[arg]

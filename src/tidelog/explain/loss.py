@@ -96,7 +96,7 @@ class Causes(Generic[F]):
     def lost_supports(self, fact: Fact) -> list[Node]:
         """The rule instances (and the assertion) that the fact had before and has no longer, one step each."""
         stored, subject = self.old.named.stored(fact), self.old.named.subject
-        nodes = [Node(stored, "explicit")] if subject.one(fact) & self.old.named.asserted else []
+        nodes = [Node(fact, "explicit")] if subject.one(fact) & self.old.named.asserted else []
         for step in islice(steps_to(subject, stored), MOST_SUPPORTS):
             below = {p: Node(p, "explicit") for p in step.premises}  # only their facts matter here
             nodes.append(step.node(stored, below))

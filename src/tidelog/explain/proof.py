@@ -96,7 +96,15 @@ class Proof:
     @property
     def bottom_up(self) -> list[Node]:
         """Every node once, each after its premises."""
-        return sorted(self.nodes, key=lambda node: (node.height, node.kind == "names"))
+        found: dict[Node, None] = {}
+        waiting = [(self.root, False)]
+        while waiting:
+            node, is_ready = waiting.pop()
+            if is_ready:
+                found[node] = None
+            elif node not in found:
+                waiting += [(node, True), *((p, False) for p in node.premises)]
+        return list(found)
 
     def leaves(self) -> list[Fact]:
         """The explicit facts it rests on, each once."""

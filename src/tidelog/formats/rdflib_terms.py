@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import pyarrow as pa
 from rdflib import BNode, Graph, Literal, URIRef
-from rdflib.term import Node
+from rdflib.term import Identifier, Node
 
 from tidelog.errors import InputError
 from tidelog.model import terms
 from tidelog.model.terms import Term
-
-Triple = tuple[Node, Node, Node]
 
 
 def term_of(node: Node) -> Term:
@@ -35,7 +34,7 @@ def term_of(node: Node) -> Term:
 
 
 @lru_cache(maxsize=1 << 16)
-def node_of(term: Term) -> Node:
+def node_of(term: Term) -> Identifier:
     """The rdflib node of a term; its text stays as it is.
 
     >>> node_of(Term("<http://example.org/x>"))
@@ -51,10 +50,10 @@ def node_of(term: Term) -> Node:
     return Literal(text, datatype=None if datatype == terms.STRING else URIRef(datatype), normalize=False)
 
 
-def nodes(blocks: Iterable[Sequence[pa.Array]]) -> Iterator[tuple[Node, ...]]:
-    """Rows of nodes from blocks of columns of term texts."""
+def nodes(blocks: Iterable[Sequence[pa.Array]]) -> Iterator[tuple[Any, ...]]:
+    """Rows of nodes from blocks of columns of term texts; None where there is none."""
     for block in blocks:
-        columns = [[node_of(Term(text.decode())) for text in column.to_pylist()] for column in block]
+        columns = [[None if t is None else node_of(Term(t.decode())) for t in c.to_pylist()] for c in block]
         yield from zip(*columns, strict=True)
 
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from tidelog.algebra.engine import Work
 from tidelog.answers import FactAnswers
-from tidelog.attempt import Attempt, Checks, Maintained, maintained, read_batches, with_rules
+from tidelog.attempt import Attempt, Checks, Maintained, check_columns, maintained, read_batches, with_rules
 from tidelog.change import Change
 from tidelog.commit import Counted, describe
 from tidelog.engines.local.engine import LocalEngine
@@ -29,6 +29,7 @@ from tidelog.engines.spark.cluster import Cluster, SparkCluster
 from tidelog.engines.spark.engine import SparkEngine
 from tidelog.engines.spark.facts import SparkFacts
 from tidelog.engines.spark.session import session
+from tidelog.engines.spark.terms import ship
 from tidelog.equality.modes import OFF
 from tidelog.errors import StoreError, UsageError
 from tidelog.formats import Reading
@@ -120,7 +121,8 @@ class Bulk:
         self.master = master
         self.seconds: dict[str, float] = {}  # of the stages of the last change
         self._stack = ExitStack()
-        self._local, self._tell = local, silent
+        self._local = local
+        self._tell: Callable[[str], None] = silent
         self._scratch = _new_scratch(store, self._stack)
         if cluster is None:
             cluster = SparkCluster(self._stack.enter_context(session(spark, master)))
@@ -154,44 +156,57 @@ class Bulk:
         self._tell = manner.progress
         (added, bad), (removed, _) = self._facts(plus, arities, manner), self._facts(minus, arities, manner)
         E, I = self._shards(before)
-        self._tell("materialise")
-        done = maintained(self._engine, before, ruled, E, I, added, removed, manner.algorithm, work, checks)
+        with self._timed("materialise"):
+            done = maintained(self._engine, before, ruled, E, I, added, removed, manner.algorithm, work, checks)
         return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason, bad)
+
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        self._tell(stage)
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - start
 
     def _shards(self, state: State) -> tuple[SparkFacts, SparkFacts]:
         """The facts of a version; the one that was made last is still there."""
         if self._sharded is None or self._sharded[0] != state.version:
-            self._tell("shard what is there")
-            self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
+            with self._timed("shard what is there"):
+                self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
         return self._sharded[1:]
 
     def _facts(self, source: Input, arities: dict[str, int], manner: Manner) -> tuple[SparkFacts, int]:
         """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
-        if not any(isinstance(s, Reading | FrameSource) for s in source.batches):
-            return self._engine.adopt(read_batches(self._local, source.facts, source.batches, arities)), 0
+        there = [s for s in source.batches if isinstance(s, Reading | FrameSource)]
+        here = [s for s in source.batches if not isinstance(s, Reading | FrameSource)]
+        facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
+        if not there:
+            return facts, 0
         dictionary = self._local.dictionary
         found = ingest(
-            self._cluster, source, dictionary, self._scratch, self._engine.shards,
-            arities=arities, bad_lines=manner.bad_lines, quarantine=manner.quarantine, progress=self._tell,
+            self._cluster, there, dictionary, self._scratch, self._engine.driver.shards,
+            bad_lines=manner.bad_lines, quarantine=manner.quarantine, progress=self._tell,
         )  # fmt: skip
-        arities |= found.arities
+        _check_arities(found.arities(), arities)
         append_terms(dictionary, found)
-        self.seconds = found.seconds
+        self.seconds |= found.seconds
         found.close()
-        return self._engine.of_pieces(found.pieces), found.bad
+        return facts | self._engine.of_pieces(found.pieces), found.bad
 
     def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         """Make a change durable by files that executors write; what the store then has is to be read anew."""
-        self._tell("commit")
+        with self._timed("commit"):
+            return self._commit(tried, store, message)
+
+    def _commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         done, version = tried.done, tried.version
-        terms_ = self._engine.ship()
+        terms_ = ship(self._local.dictionary, self._scratch)
         before = tried.before.stored().sums
         if store.wants_base:
-            E, I = done.E.pieces(0), done.outcome.I.pieces(0)
+            E, I = done.E.pieces(), done.outcome.I.pieces()
             written = write_base(self._cluster, store.root, version, E, I, terms_)
             sums = Sums(*written.sums)
         else:
-            sets = [facts.pieces(0) for facts in tried.sets()]
+            sets = [facts.pieces() for facts in tried.sets()]
             written = write_change(self._cluster, store.root, version - 1, version, sets, terms_)
             more, less, gained, lost = written.sums
             sums = Sums(before.explicit.plus(more).minus(less), before.facts.plus(gained).minus(lost))
@@ -223,6 +238,11 @@ class Bulk:
         """The facts a version gained or lost, read from its files if somebody looks."""
         dictionary = self._local.dictionary
         return FactAnswers(lambda: store.between(version - 1, version, dictionary).sets[which], length=length)
+
+
+def _check_arities(found: Mapping[str, int], arities: dict[str, int]) -> None:
+    for predicate, arity in found.items():
+        check_columns(predicate, arity, arities)
 
 
 def _new_scratch(store: Store | None, stack: ExitStack) -> Path:

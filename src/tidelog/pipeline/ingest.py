@@ -211,7 +211,7 @@ class _Job:
     ) -> _Encoded:
         files = [source for source in sources if isinstance(source, Reading)]
         frames = [source for source in sources if isinstance(source, FrameSource)]
-        tasks = plan(files, self.cluster.cores, split_size) or [[]]
+        tasks = plan(files, self.cluster.cores, split_size)
         numberers = min(BUCKETS, max(self.cluster.cores, sum(f.size for f in files) // _FOR_ONE))
         parsing = Parsing(str(self.directory), numberers, bad_lines)
         stages = [

@@ -29,13 +29,13 @@ class Split:
 
 
 def plan(readings: Sequence[Reading], cores: int, largest: int | None = None) -> list[list[Split]]:
-    """The splits of each task, in the order of the files."""
+    """The splits of each task, at least of one, in the order of the files."""
     size = largest or _split_size(sum(r.size for r in readings), cores)
-    tasks: list[list[Split]] = []
-    room = 0
+    tasks: list[list[Split]] = [[]]
+    room = size
     for reading in readings:
         for span, bytes_ in reading.spans(size):
-            if bytes_ > room:
+            if bytes_ > room and tasks[-1]:
                 tasks.append([])
                 room = size
             tasks[-1].append(Split(reading, span, bytes_))

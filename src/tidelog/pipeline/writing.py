@@ -24,8 +24,8 @@ from tidelog.store.delta import Delta
 from tidelog.store.digest import Sum, sum_of_facts
 from tidelog.store.records import FactRun, Part
 
-# For each set, the piece of each shard.
-Sets = Sequence[Sequence[str]]
+# For each set, the piece of each shard that has facts of it.
+Sets = Sequence[Sequence[str | None]]
 
 
 class Written(NamedTuple):
@@ -45,7 +45,7 @@ class _Target:
 
 
 def write_base(
-    cluster: Cluster, root: Path, version: int, E: Sequence[str], I: Sequence[str], terms: Shipped
+    cluster: Cluster, root: Path, version: int, E: Sequence[str | None], I: Sequence[str | None], terms: Shipped
 ) -> Written:
     """All facts; the sums are those of E and I."""
     return _write(cluster, _Target(str(root), None, version), (E, I), terms)
@@ -82,7 +82,9 @@ def _write_shard(
     yield Parcel(0, "", pickle.dumps((run.parts, run.rows, tuple(sums))))
 
 
-def _facts(path: str, terms: Shipped) -> LocalFacts:
+def _facts(path: str | None, terms: Shipped) -> LocalFacts:
+    if path is None:
+        return LocalFacts(terms.open(), {})
     piece = pieces.read(path)
     found = {relation: piece.run(relation) for relation in piece.counts()}
     return LocalFacts(terms.open(), {relation: Table((run,)) for relation, run in found.items() if run is not None})

@@ -50,7 +50,7 @@ class Broken:
 
 
 class Support:
-    """The instances, and the explicit facts among what they are made of, by numbers: proofs are sought again and again."""
+    """Instances, and the explicit facts among what they are made of, by numbers: proofs are sought again and again."""
 
     def __init__(
         self, goal: Fact, explicit: Iterable[Fact], instances: Sequence[Instance], is_kept: Callable[[Fact], bool]

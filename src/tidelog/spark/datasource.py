@@ -127,7 +127,7 @@ class Source(DataSource):
             fields.append(StructField(CHANGE, StringType(), False))
         return StructType(fields)
 
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> Reader:
         known = self.schema().names
         for name in schema.names:
             if name not in known:

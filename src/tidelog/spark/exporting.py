@@ -103,7 +103,7 @@ def export(
     make_parent(out)
     arities = _chosen(source, relations, name)
     columns = {p: column_names(p, arity) for p, arity in arities.items() if arity}
-    without = [Exported(p, 0, "", len(source.shown(p).facts)) for p, arity in arities.items() if not arity]
+    without = [Exported(p, 0, "", len(source.shown(p))) for p, arity in arities.items() if not arity]
     if name == DELTA:
         return _export_delta(_Export(cluster, source, name, columns, _partitions(columns, partition_by)), out) + without
     return _export_parts(_Export(cluster, source, name, columns, {}), out) + without
@@ -135,7 +135,8 @@ def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> 
 def _chosen(source: Source, relations: Sequence[str] | None, name: str) -> dict[str, int]:
     """The relations to write, and how many columns they have."""
     state = view(source.path, source.version).state
-    asked = sorted(state.I.arities()) if relations is None else [state.known(r) for r in relations]
+    there = (p for p in sorted(state.I.arities()) if len(source.shown(p)))
+    asked = list(there) if relations is None else [state.known(r) for r in relations]
     if formats.is_rdf(name):
         if TRIPLE not in asked:
             raise UsageError(f"{name} holds triples, and there are none here; choose csv, tsv, parquet or delta")

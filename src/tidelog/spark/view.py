@@ -30,6 +30,10 @@ class Shown:
     E: LocalFacts
     kind: Kind
 
+    def __len__(self) -> int:
+        """How many facts of a version are shown: explicit facts hold, so they are among all facts."""
+        return len(self.facts) - (len(self.E) if self.kind == "derived" else 0)
+
 
 class View:
     """One version."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -15,27 +15,25 @@ from tidelog.engines.local.pattern import Pattern as AtomPattern
 from tidelog.engines.local.solve import Solver
 from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.syntax import Variable
-from tidelog.sparql.algebra import BasicPattern, Node, PathPattern, Triple
+from tidelog.sparql.algebra import BasicPattern, PathPattern
 from tidelog.sparql.limits import Guarded
-from tidelog.sparql.lookups import FEW, look_up
+from tidelog.sparql.lookups import FEW, Places, Slots, look_up
 from tidelog.sparql.overlay import Overlay
+from tidelog.sparql.prepared import Plan, Prepared
 from tidelog.sparql.tables import bound_alike
-
-Arguments = tuple[Argument, ...]
 
 _MANY = 4096  # bindings from which on it may pay to match a pattern alone
 _SMALLER = 16  # so many times fewer triples than bindings
 
 
 class BasicPatterns:
-    """Matches triples of one fact set for one query; `mentions` says how many parts of it use a variable."""
+    """Matches triples of one fact set for one query."""
 
-    def __init__(self, I: LocalFacts, overlay: Overlay, budget: Guarded, mentions: Mapping[Variable, int]) -> None:
+    def __init__(self, I: LocalFacts, overlay: Overlay, budget: Guarded, prepared: Prepared) -> None:
         self.I = I
         self.overlay = overlay
         self.budget = budget
-        self.mentions = mentions
+        self.prepared = prepared
 
     @cached_property
     def solver(self) -> Solver:
@@ -43,51 +41,53 @@ class BasicPatterns:
 
     def extend(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
         """The bindings with the matches of all triples, each match a row."""
-        triples = self._ids(pattern.triples)
-        if triples is None:
+        plan = self.prepared.plan(pattern)
+        places = plan.places(self.overlay)
+        if places is None:
             return
-        variables = {a for args in triples for a in args if isinstance(a, Variable)}
-        unwanted = {v for v in variables if self.mentions.get(v, 0) <= 1 and v not in bindings.columns}
-        parts = (
-            [bindings] if bindings is UNIT else bound_alike(bindings, [v for v in variables if v in bindings.columns])
-        )
-        for part in parts:
-            yield from self._extend(triples, part, variables - unwanted, unwanted)
+        shared = [v for v in plan.variables if v in bindings.columns]
+        for part in [bindings] if bindings is UNIT else bound_alike(bindings, shared):
+            yield from self._look_up(plan, places, part) if part.length <= FEW else self._solve(plan, places, part)
 
-    def _extend(
-        self, triples: Sequence[Arguments], part: Bindings, kept: set[Variable], unwanted: set[Variable]
-    ) -> Iterator[Bindings]:
-        found = look_up(self.I, triples, part) if part.length <= FEW else None
-        left = range(len(triples))
-        if found is not None:
-            part, left = found
-            if not left:
-                yield part.only(part.columns.keys() - unwanted) if unwanted else part
-                return
-        steps: list[Step] = [AtomPattern(TRIPLE, triples[i], self.I) for i in left]
-        wanted = kept | (part.columns.keys() - unwanted)
-        for block in self.solver.solve_from(part, steps, wanted):  # type: ignore[arg-type]
+    def _look_up(self, plan: Plan, places: Sequence[Places], part: Bindings) -> Iterator[Bindings]:
+        """Few bindings: as far as lookups go, then as usual."""
+        slots: Slots = [part.columns.get(v) for v in plan.variables]
+        others = [n for n in part.columns if n not in plan.variables]
+        slots += [part.columns[n] for n in others]
+        found = look_up(self.I, places, slots, part.length)
+        if found is None:
+            yield from self._solve(plan, places, part)
+            return
+        length, left = found
+        names = zip((*plan.variables, *others), slots, strict=True)
+        part = Bindings({n: c for n, c in names if c is not None}, length)
+        if left:
+            yield from self._solve(plan, [places[i] for i in left], part)
+        else:
+            yield part
+
+    def _solve(self, plan: Plan, places: Sequence[Places], part: Bindings) -> Iterator[Bindings]:
+        unwanted = plan.unwanted - part.columns.keys()
+        wanted = (part.columns.keys() | set(plan.variables)) - unwanted
+        for block in self.solver.solve_from(part, self._steps(plan, places), wanted):  # type: ignore[arg-type]
             yield _each_match(block)
 
-    def _ids(self, triples: Sequence[Triple]) -> list[Arguments] | None:
-        """The triples with constants as ids; None if one of them has a term that no fact has."""
-        found: list[Arguments] = []
-        for triple in triples:
-            args = tuple(self._argument(n) for n in (triple.subject, triple.predicate, triple.object))
-            if any(isinstance(a, int) and a >= self.overlay.start for a in args):
-                return None
-            found.append(args)
-        return found
+    def _steps(self, plan: Plan, places: Sequence[Places]) -> list[Step]:
+        def argument(place: int) -> Argument:
+            return place if place >= 0 else plan.variables[~place]
 
-    def _argument(self, node: Node) -> Argument:
-        return node if isinstance(node, Variable) else self.overlay.encode(node)
+        return [AtomPattern(TRIPLE, (argument(s), argument(p), argument(o)), self.I) for s, p, o in places]
 
     def is_smaller(self, pattern: BasicPattern | PathPattern, bindings: int) -> bool:
         """Whether a pattern is better matched alone than from so many bindings."""
         if bindings < _MANY or not isinstance(pattern, BasicPattern) or len(pattern.triples) != 1:
             return False
-        triples = self._ids(pattern.triples)
-        return triples is None or AtomPattern(TRIPLE, triples[0], self.I).count(UNIT) * _SMALLER < bindings
+        plan = self.prepared.plan(pattern)
+        places = plan.places(self.overlay)
+        if places is None:
+            return True
+        (step,) = self._steps(plan, places)
+        return isinstance(step, AtomPattern) and step.count(UNIT) * _SMALLER < bindings
 
 
 def _each_match(block: Bindings) -> Bindings:

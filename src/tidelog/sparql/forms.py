@@ -14,15 +14,15 @@ from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, is_blank, is_iri, is_literal, split_literal
 from tidelog.rules.syntax import Variable
-from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Project, Query, Select, Slice, Triple
+from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Slice, Triple
 from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.evaluation import Evaluator
 from tidelog.sparql.functions import new_blank_node
 from tidelog.sparql.limits import Guard, Limits
-from tidelog.sparql.needed import mentions
-from tidelog.sparql.overlay import Overlay
-from tidelog.sparql.parsing import parse
+from tidelog.sparql.lookups import Slots, look_up
+from tidelog.sparql.overlay import UNBOUND, Overlay
 from tidelog.sparql.paths import Paths, neighbours
+from tidelog.sparql.prepared import Plan, Prepared, prepare, prepare_text
 from tidelog.sparql.solutions import Solutions
 from tidelog.sparql.tables import column_of, concatenated
 
@@ -48,42 +48,72 @@ NO_LIMITS = Limits()
 
 def evaluate(source: Source, query: str | Query, limits: Limits = NO_LIMITS) -> Solutions | bool | rdflib.Graph:
     """The answer to a query."""
-    asked = parse(query, source.prefixes) if isinstance(query, str) else query
+    asked, prepared = prepare_text(query, source.prefixes) if isinstance(query, str) else (query, prepare(query))
     match asked:
-        case Select(pattern, variables):
-            return select(source, pattern, variables, limits)
-        case Ask(pattern):
-            return _Run(source, Slice(Project(pattern, ()), 0, 1), limits).table().length > 0
+        case Select(_, variables):
+            found = _looked_up(source, prepared, variables, limits)
+            return _selected(source, prepared, variables, limits) if found is None else found
+        case Ask():
+            return _Run(source, prepared, limits).table().length > 0
         case Construct() | Describe():
-            return graph_of(statements(source, asked, limits))
+            return graph_of(_statements(source, asked, prepared, limits))
 
 
 def select(source: Source, pattern: Pattern, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS) -> Solutions:
     """The solutions of a pattern."""
-    run = _Run(source, pattern, limits, variables)
+    return _selected(source, Prepared(pattern, variables), variables, limits)
+
+
+def _selected(source: Source, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions:
+    run = _Run(source, prepared, limits)
     table = run.table()
     columns = [column_of(table, v) for v in variables]
     return Solutions([v.name for v in variables], columns, table.length, run.overlay)
 
 
+def _looked_up(source: Source, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions | None:
+    """The solutions of a basic graph pattern alone, if they can be found by lookups; None if not."""
+    plan = prepared.only
+    if plan is None or limits.rows is not None:
+        return None
+    overlay = Overlay(source.engine.dictionary)
+    places = plan.places(overlay)
+    slots: Slots = [None] * len(plan.variables)
+    found = (0, []) if places is None else look_up(source.I, places, slots, 1)
+    if found is None or found[1]:
+        return None
+    length = found[0]
+    columns = [_bound(plan, slots, v, length) for v in variables]
+    return Solutions([v.name for v in variables], columns, length, overlay)
+
+
+def _bound(plan: Plan, slots: Slots, variable: Variable, length: int) -> Ints:
+    column = slots[plan.variables.index(variable)] if length and variable in plan.variables else None
+    return np.full(length, UNBOUND, dtype=np.int64) if column is None else column
+
+
 def statements(source: Source, query: Construct | Describe, limits: Limits = NO_LIMITS) -> Iterator[Statement]:
     """The triples of a graph that a query makes, as terms; some may repeat."""
-    if isinstance(query, Describe):
-        return _described(source, query, limits)
-    variables = tuple(dict.fromkeys(v for t in query.template for v in t.variables()))
-    run = _Run(source, query.pattern, limits, variables)
-    return filled(query.template, run.table(), run.overlay)
+    return _statements(source, query, prepare(query), limits)
+
+
+def _statements(source: Source, query: Construct | Describe, prepared: Prepared, limits: Limits) -> Iterator[Statement]:
+    run = _Run(source, prepared, limits)
+    table = run.table()
+    if isinstance(query, Construct):
+        return filled(query.template, table, run.overlay)
+    return _described(source, query, table, run)
 
 
 class _Run:
     """One evaluation of one pattern."""
 
-    def __init__(self, source: Source, pattern: Pattern, limits: Limits, also: tuple[Variable, ...] = ()) -> None:
-        self.pattern = pattern
+    def __init__(self, source: Source, prepared: Prepared, limits: Limits) -> None:
+        self.pattern = prepared.pattern
         self.guard = Guard(limits, source.engine.budget)
         self.overlay = Overlay(source.engine.dictionary)
-        budget = self.guard.blocks(_FIRST_ROWS if isinstance(pattern, Slice) else None)
-        basic = BasicPatterns(source.I, self.overlay, budget, mentions(pattern, also))
+        budget = self.guard.blocks(_FIRST_ROWS if isinstance(self.pattern, Slice) else None)
+        basic = BasicPatterns(source.I, self.overlay, budget, prepared)
         self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.guard), self.overlay, self.guard)
 
     def table(self) -> Bindings:
@@ -118,11 +148,9 @@ def _instance(node: Node, terms: Mapping[Variable, list[Term | None]], row: int,
     return node
 
 
-def _described(source: Source, query: Describe, limits: Limits) -> Iterator[Statement]:
+def _described(source: Source, query: Describe, table: Bindings, run: _Run) -> Iterator[Statement]:
     """Concise bounded descriptions: the triples of each resource, and those of blank nodes they lead to."""
-    variables = tuple(r for r in query.resources if isinstance(r, Variable))
-    run = _Run(source, query.pattern, limits, variables)
-    table = run.table()
+    variables = [r for r in query.resources if isinstance(r, Variable)]
     named = [run.overlay.encode(r) for r in query.resources if not isinstance(r, Variable)]
     asked = np.concatenate([np.array(named, dtype=np.int64), *(column_of(table, v) for v in variables)])
     return _bounded(source.I, run.overlay, np.unique(asked[asked >= 0]), run.guard)

@@ -1,15 +1,13 @@
-"""Text to algebra; queries that were read lately are remembered."""
+"""Text to algebra."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
 from tidelog.model.vocabulary import OWL, RDF, RDFS, XSD
 from tidelog.sparql.algebra import Query
 from tidelog.sparql.query_grammar import QueryGrammar
 
-_REMEMBERED = 256
 # Prefixes that need no declaration; one that is declared goes before.
 USUAL = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL}
 
@@ -21,9 +19,4 @@ def parse(text: str, prefixes: Mapping[str, str] | None = None) -> Query:
     Ask(pattern=BasicPattern(triples=(Triple(subject=Variable(name='x'), predicate=Variable(name='p'), \
 object='"1"^^<http://www.w3.org/2001/XMLSchema#integer>'),)))
     """
-    return _parse(text, tuple(sorted((prefixes or {}).items())))
-
-
-@lru_cache(_REMEMBERED)
-def _parse(text: str, prefixes: tuple[tuple[str, str], ...]) -> Query:
-    return QueryGrammar(text, {**USUAL, **dict(prefixes)}).query()
+    return QueryGrammar(text, {**USUAL, **(prefixes or {})}).query()

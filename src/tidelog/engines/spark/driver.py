@@ -94,6 +94,13 @@ class Driver:
             if isinstance(inner, Leaf) and (lacking := inner.lacks(key, part)):
                 yield Move(inner.id, key, frozenset(lacking))
 
+    def wanted_of(self, node: Node, part: Part) -> Iterator[Move]:
+        """The same for all arguments by which facts of these relations are kept."""
+        for name, keys in list(self.wanted.items()):
+            if name[0] == part.predicate and (None in (name[1], part.split) or name[1] == part.split):
+                for key in keys:
+                    yield from self.want(node, key, Part(*name))
+
     def move(self, wanted: Iterable[Move]) -> None:
         """Keep relations of leaves by other arguments too."""
         together: dict[tuple[int, int], frozenset[Relation]] = {}

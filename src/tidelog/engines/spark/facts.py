@@ -1,13 +1,14 @@
 """Fact sets in shards; see `tidelog.algebra.fact_set`.
 
-`| - &` of two sets that the driver holds are done at once. So is `small - large`: the driver looks a few facts up in the
-files. Anything else becomes an expression, which tasks evaluate where they read it.
+`| - &` of two sets that the driver holds are done at once. So is `small - large`: the driver looks a few facts up in
+the files. Anything else becomes an expression, which tasks evaluate where they read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from operator import or_
 
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.spark.driver import Driver
@@ -149,33 +150,27 @@ def _simplified(driver: Driver, op: str, left: Node, right: Node) -> Node | None
 
 def _settled(driver: Driver, op: str, one: Node, other: Node) -> Node:
     """An operation on a set that the same operation was done to before: small changes are made one, as runs are."""
-    left, right = one.now(), other.now()
-    if left.depth > _DEEPEST:
-        driver.force(left)
-        left = left.now()
-    if op == "&":
-        return Op(op, left, right)
+    if one.now().depth > _DEEPEST:
+        driver.force(one)
     made = Op(op, one, other)
+    if op == "&":
+        return made
     changes, base = _spine(made)
-    if all(isinstance(c, Held) for c in changes[-2:]) and len(changes) > 1:
-        small = [c for c in changes if isinstance(c, Held)][-2:]
-        if small[0].total() < 2 * small[1].total():
-            together = driver.hold(small[0].facts | small[1].facts)
-            assert isinstance(left, Op)
-            return _again(driver, op, left.left, together, made.exact)
-    if len(changes) >= _SPINE:
+    last = changes[-2:]
+    if len(last) > 1 and all(isinstance(c, Held) for c in last) and last[0].total() < 2 * last[1].total():
+        together = driver.hold(reduce(or_, (c.facts for c in last if isinstance(c, Held))))
+        left = made.left
+        assert isinstance(left, Op)
+        settled = _settled(driver, op, left.left, together)
+    elif len(changes) >= _SPINE:
         start = _start(changes)
         together = reduce(lambda a, b: Op("|", a, b), changes[start:])
         driver.force(together)
-        for change in changes[:start]:
-            base = Op(op, base, change)
-        return Op(op, base, together, made.exact)
-    return made
-
-
-def _again(driver: Driver, op: str, left: Node, change: Node, exact: bool) -> Node:
-    settled = _settled(driver, op, left, change)
-    settled.exact = settled.exact or (exact and op == "|")
+        settled = reduce(lambda a, b: Op(op, a, b), [base, *changes[:start], together])
+    else:
+        return made
+    settled.exact = settled.exact or made.exact
+    settled.apart |= made.apart
     return settled
 
 

@@ -1,4 +1,4 @@
-"""Few facts looked up in large expressions, by the driver itself: no expression is evaluated for that, and no job run."""
+"""Few facts looked up in a large expression by the driver itself: nothing is evaluated for that, and no job run."""
 
 from __future__ import annotations
 
@@ -17,49 +17,12 @@ from tidelog.engines.spark.specs import EVERYTHING, Part
 
 def within(reader: Reader, node: Node, facts: LocalFacts) -> LocalFacts:
     """Those of some facts that are in a set."""
-    node = node.now()
-    if not len(facts):
-        return facts
-    if isinstance(node, Held):
-        return facts & node.facts
-    if isinstance(node, Op):
-        left = within(reader, node.left, facts)
-        if node.op == "|":
-            return left | within(reader, node.right, facts - left)
-        right = within(reader, node.right, left)
-        return right if node.op == "&" else left - right
-    if isinstance(node, Only):
-        return within(reader, node.source, facts.only(node.predicate))
-    if isinstance(node, Positive):
-        return counts_of(reader, node.tally, facts).facts()
-    assert isinstance(node, Leaf)
-    found = (here & reader.facts(node.id, 0, part, shard) for shard, part, here in _at_home(reader, facts))
-    return reduce(or_, found, facts - facts)
-
-
-def _at_home(reader: Reader, facts: LocalFacts) -> Iterator[tuple[int, Part, LocalFacts]]:
-    """The facts by relation and home."""
-    for rows in rows_of(facts):
-        for shard, there in split(rows, 0, reader.shards):
-            yield shard, Part.of(rows.relation), reader.of_rows([there])
+    return _Lookup(reader, facts).within(node)
 
 
 def counts_of(reader: Reader, node: TallyNode, facts: LocalFacts) -> LocalTally:
     """The counts of some facts."""
-    node = node.now()
-    if isinstance(node, TallyHeld):
-        return node.tally.of(facts)
-    if isinstance(node, Sum):
-        left, right = counts_of(reader, node.left, facts), counts_of(reader, node.right, facts)
-        return left + right if node.op == "+" else left - right
-    if isinstance(node, Of):
-        tally, some = node.made_of
-        return counts_of(reader, tally, within(reader, some, facts))
-    if isinstance(node, Once):
-        return LocalTally.once(within(reader, node.facts, facts))
-    assert isinstance(node, TallyLeaf)
-    parts = [reader.tally(node.id, part, shard).of(here) for shard, part, here in _at_home(reader, facts)]
-    return LocalTally.sum(reader.dictionary, parts)
+    return _Lookup(reader, facts).counts(node)
 
 
 def whole_tally(reader: Reader, node: TallyNode) -> LocalTally:
@@ -69,3 +32,60 @@ def whole_tally(reader: Reader, node: TallyNode) -> LocalTally:
         return node.tally
     shards = (reader.tally(node.id, EVERYTHING, shard) for shard in range(reader.shards))
     return LocalTally.sum(reader.dictionary, shards)
+
+
+class _Lookup:
+    """The same facts in every part of an expression; a part that is used twice is asked once."""
+
+    def __init__(self, reader: Reader, facts: LocalFacts) -> None:
+        self.reader, self.facts = reader, facts
+        self._within: dict[int, LocalFacts] = {}
+        self._counts: dict[int, LocalTally] = {}
+
+    def within(self, node: Node) -> LocalFacts:
+        node = node.now()
+        if node.id not in self._within:
+            self._within[node.id] = self._found(node)
+        return self._within[node.id]
+
+    def _found(self, node: Node) -> LocalFacts:
+        if isinstance(node, Held):
+            return self.facts & node.facts
+        if isinstance(node, Op):
+            left, right = self.within(node.left), self.within(node.right)
+            return left | right if node.op == "|" else left - right if node.op == "-" else left & right
+        if isinstance(node, Only):
+            return self.within(node.source).only(node.predicate)
+        if isinstance(node, Positive):
+            return self.counts(node.tally).facts()
+        assert isinstance(node, Leaf)
+        found = (here & self.reader.facts(node.id, 0, part, shard) for shard, part, here in self._at_home(self.facts))
+        return reduce(or_, found, LocalFacts(self.reader.dictionary, {}))
+
+    def _at_home(self, facts: LocalFacts) -> Iterator[tuple[int, Part, LocalFacts]]:
+        """The facts by relation and home."""
+        for rows in rows_of(facts):
+            for shard, there in split(rows, 0, self.reader.shards):
+                yield shard, Part.of(rows.relation), self.reader.of_rows([there])
+
+    def counts(self, node: TallyNode) -> LocalTally:
+        node = node.now()
+        if node.id not in self._counts:
+            self._counts[node.id] = self._counted(node)
+        return self._counts[node.id]
+
+    def _counted(self, node: TallyNode) -> LocalTally:
+        if isinstance(node, TallyHeld):
+            return node.tally.of(self.facts)
+        if isinstance(node, Sum):
+            left, right = self.counts(node.left), self.counts(node.right)
+            return left + right if node.op == "+" else left - right
+        if isinstance(node, Of):
+            tally, some = node.made_of
+            return self.counts(tally).of(self.within(some))
+        if isinstance(node, Once):
+            return LocalTally.once(self.within(node.facts))
+        assert isinstance(node, TallyLeaf)
+        homes = self._at_home(self.facts)
+        parts = [self.reader.tally(node.id, part, shard).of(here) for shard, part, here in homes]
+        return LocalTally.sum(self.reader.dictionary, parts)

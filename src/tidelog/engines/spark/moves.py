@@ -24,9 +24,9 @@ def evaluate(path: str, node: int, keys: tuple[int, ...], shard: int, parcels: I
     read = reader.rows_read
     found = []
     for key in keys:
-        facts = reader.facts(node, key, EVERYTHING, shard)
-        rows = [r for r in rows_of(facts) if key in job.keys(r.relation)]
-        found.append(handed(job, shard, 0, "all", key, rows))
+        parts = [Part(*name) for name, wanted in job.wanted.items() if key in wanted] if key else [EVERYTHING]
+        rows = {r.relation: r for part in parts for r in rows_of(reader.facts(node, key, part, shard))}
+        found.append(handed(job, shard, 0, "all", key, list(rows.values())))
     return [*found, Parcel(0, NOTE, pickle.dumps(Note(rows_read=reader.rows_read - read)))]
 
 

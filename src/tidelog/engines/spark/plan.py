@@ -201,7 +201,8 @@ class _Planner:
         if isinstance(literal, Condition | Assignment):
             return ALL if all(v in self.bound for v in expression_variables(literal.expression)) else None
         if isinstance(literal, Atom):
-            return ALL if not entry.is_large and self._is_reached(entry) else None
+            is_large = entry.is_large and bool(list(entry.atom.variables()))
+            return ALL if not is_large and self._is_reached(entry) else None
         shared = [v for v in literal_variables(literal) if v in self.binding]
         if any(v not in self.bound for v in shared):
             return None

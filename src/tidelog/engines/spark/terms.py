@@ -158,6 +158,9 @@ class Opened(Dictionary):
         self._texts_of = stored
         return stored
 
+    def arrays(self, start: int, stop: int | None = None) -> Iterator[tuple[int, pa.Array]]:
+        return self._stored().arrays(start, stop)
+
     def lookup(self, term: Term) -> int | None:
         for known in (self._constants, self._own):
             if term in known:

@@ -1,0 +1,161 @@
+"""The pipeline at several sizes, each way in a process of its own; the page, with a model fitted to the results."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from subprocess import DEVNULL
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import tidelog
+from bench import machine
+from bench.measure import Limits, MeasurementError, in_process
+from bench.report import fill, machine_line, table
+from bench.spark.model import predictions
+from bench.workloads import NAMED, Workload, prepare, university
+
+NAME = "spark"
+SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}
+QUICK = (f"{NAME}-10",)
+FULL = (f"{NAME}-10", f"{NAME}-100")  # the largest is measured when it is asked for by name
+WITHOUT_PEER = (500,)
+MASTER = "local[2]"
+PAGE = "spark"
+STAGES = {
+    "parse": "parse",
+    "encode": "encode (compress)",
+    "route": "route",
+    "sort": "sort (index)",
+    "materialise": "materialise",
+    "commit": "commit (copy)",
+}
+
+Result = dict[str, Any]
+
+
+def chosen(names: Sequence[str], quick: bool) -> list[str]:
+    """Sizes by their own names, or those of a quick or full run when the whole group is meant."""
+    if not names or NAME in names:
+        return [*(QUICK if quick else FULL), *(n for n in SIZES if n in names and n not in FULL)]
+    return [name for name in SIZES if name in names]
+
+
+def run(sizes: Sequence[str], data: Path, limits: Limits) -> Result:
+    """Everything that was measured, ready for JSON."""
+    versions = {"tidelog": tidelog.__version__, "pyspark": version("pyspark")}
+    result: Result = {"machine": machine.describe(), "versions": versions, "master": MASTER, "sizes": {}}
+    for name in sizes:
+        result["sizes"][name] = _measured(SIZES[name], data, limits)
+    return result
+
+
+def _measured(size: int, data: Path, limits: Limits) -> Result:
+    workload = NAMED.get(f"lubm-{size}") or Workload(
+        "lubm", str(size), size, f"{size} universities", (), university(size)
+    )
+    case = prepare(workload, data)
+    found: Result = {"universities": size, "bytes": case.data_path.stat().st_size}
+    with TemporaryDirectory(dir=data) as folder:
+        for way in ("pipeline", "local", "frames") if size not in WITHOUT_PEER else ("pipeline", "local"):
+            print(f"{NAME}-{size}: {way}", file=sys.stderr, flush=True)
+            arguments = (way, case.to_json(), folder, MASTER)
+            try:
+                found[way] = in_process("bench.spark.worker", *arguments, limits=limits, seconds=None, output=DEVNULL)
+            except MeasurementError as failure:
+                found[way] = {"failed": str(failure)}
+    if len({found[way]["digest"] for way in ("pipeline", "local") if "digest" in found[way]}) > 1:
+        raise SystemExit(f"{NAME}-{size}: Spark and the local engine disagree")
+    return found
+
+
+def markdown(result: Result) -> str:
+    sizes = [s for s in result["sizes"].values() if "failed" not in s["pipeline"]]
+    parts = [
+        machine_line(result),
+        f"### Files to a committed, materialised knowledge base on `{result['master']}`",
+        table(PIPELINE, _pipeline(sizes)),
+        "### The same, stage by stage, in seconds",
+        table(("universities", *STAGES.values(), "open and ask, local"), _stages(sizes)),
+        "### The closure",
+        table(CLOSURE, _closures(sizes)),
+        "### Memory at most, in GB (without mapped files)",
+        table(("universities", "driver", "JVM", "Python workers together", "all local"), _memory(sizes)),
+        *predictions(sizes),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+PIPELINE = ("universities", "triples", "facts", "rounds", "Spark", "triples/s", "local", "Spark / local")
+CLOSURE = ("universities", "derivations", "local", "Spark", "Spark / local", "DataFrame loop", "loop / Spark")
+
+
+def _pipeline(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    for size in sizes:
+        spark, local = size["pipeline"], size["local"]
+        rate = spark["explicit"] / spark["total"]
+        yield (
+            f"{size['universities']}", f"{spark['explicit']:,}", f"{spark['facts']:,}", f"{spark['rounds']}",
+            f"{spark['total']:.1f} s", f"{rate:,.0f}", *_against(spark["total"], local),
+        )  # fmt: skip
+
+
+def _against(seconds: float, local: Result) -> tuple[str, str]:
+    if "failed" in local:
+        return local["failed"], ""
+    return f"{local['total']:.1f} s", f"{seconds / local['total']:.1f}"
+
+
+def _stages(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    for size in sizes:
+        spark = size["pipeline"]
+        cells = (f"{spark['stages'].get(stage, 0):.1f}" for stage in STAGES)
+        yield (f"{size['universities']}", *cells, f"{spark['opened']:.1f}")
+
+
+def _closures(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    for size in sizes:
+        spark, local = size["pipeline"], size["local"]
+        seconds = spark["stages"]["materialise"]
+        own = [f"{local['closure']:.1f} s", f"{seconds:.1f} s", f"{seconds / local['closure']:.1f}"]
+        if "failed" in local:
+            own = [local["failed"], f"{seconds:.1f} s", ""]
+        yield (f"{size['universities']}", f"{spark['derivations']:,}", *own, *_peer(size.get("frames"), seconds, spark))
+
+
+def _peer(peer: Result | None, seconds: float, spark: Result) -> tuple[str, str]:
+    """The loop's time, or how far it came."""
+    if peer is None:
+        return "not run", ""
+    if "failed" in peer:
+        return peer["failed"], ""
+    if peer["done"]:
+        last = peer["rounds"][-1]
+        assert last["facts"] == spark["facts"], "the DataFrame loop found other facts"
+        return f"{last['seconds']:.0f} s", f"{last['seconds'] / seconds:.0f}"
+    return f"stopped after {peer['limit']} s, in round {len(peer['rounds']) + 1}", f"over {peer['limit'] / seconds:.0f}"
+
+
+def _memory(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    for size in sizes:
+        memory = size["pipeline"]["memory"]
+        local = size["local"].get("memory", {"driver": 0})["driver"]
+        figures = (*(memory[kind] for kind in ("driver", "jvm", "workers")), local)
+        yield (f"{size['universities']}", *(f"{b / 1e9:.1f}" for b in figures))
+
+
+def write(result: Result, folder: Path, name: str) -> None:
+    """`name.json` and `name.md` in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    (folder / f"{name}.md").write_text(markdown(result))
+
+
+def publish(source: Path, docs: Path) -> None:
+    """Rewrite the generated part of the page; put the data beside it."""
+    fill(docs / f"{PAGE}.md", markdown(json.loads(source.read_text())))
+    shutil.copyfile(source, docs / f"{PAGE}.json")

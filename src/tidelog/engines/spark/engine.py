@@ -1,0 +1,237 @@
+"""The verbs over sets in shards. Rules that read little run here, in the driver; the others in one job for all."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import Extended, guarded, pivoted
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.spark.cluster import Cluster
+from tidelog.engines.spark.driver import Driver, Found
+from tidelog.engines.spark.facts import SparkFacts, operate
+from tidelog.engines.spark.job import Entry, Window
+from tidelog.engines.spark.moves import Move
+from tidelog.engines.spark.nodes import Held, Leaf, Node, part_of
+from tidelog.engines.spark.pieces import Written
+from tidelog.engines.spark.plan import ALL
+from tidelog.engines.spark.programs import Prepared, Programs, atoms_of, constants_of
+from tidelog.engines.spark.specs import Part
+from tidelog.engines.spark.tally import SparkTally
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Atom, Negation, Rule, Variable
+from tidelog.settings import Settings
+
+SMALL = 100_000
+_ANSWER = "(answer)"
+
+Rules = Sequence[Extended[SparkFacts]]
+
+
+@dataclass
+class _Divided:
+    """The rules that the driver runs itself, with what they read, and those for a job."""
+
+    near: list[Extended[LocalFacts]] = field(default_factory=list)
+    far: list[tuple[Prepared, tuple[Node, ...], int]] = field(default_factory=list)
+
+
+class SparkEngine:
+    """Implements `tidelog.algebra.engine.Engine` on a cluster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        dictionary: Dictionary,
+        scratch: Path,
+        shards: int | None = None,
+        small: int = SMALL,
+        settings: Settings | None = None,
+    ) -> None:
+        """`scratch` is a directory that driver and executors share; up to `small` rows stay with the driver."""
+        self.local = LocalEngine(settings, dictionary)
+        self.driver = Driver(cluster, self.local, Path(scratch), shards or cluster.cores, small)
+        self.programs = Programs(dictionary, small)
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.local.dictionary
+
+    def close(self) -> None:
+        """Delete all files. Sets of this engine cannot be read any more."""
+        self.driver.close()
+        self.local.close()
+
+    def collect(self, facts: Iterable[Fact]) -> SparkFacts:
+        return self.adopt(self.local.collect(facts))
+
+    def adopt(self, facts: LocalFacts) -> SparkFacts:
+        """A set of the local engine, with the same dictionary."""
+        return self._facts(self.driver.hold(facts))
+
+    def of_pieces(self, written: Sequence[Written | None]) -> SparkFacts:
+        """A set whose pieces by the first argument others wrote, one for each shard; the files stay theirs."""
+        assert len(written) == self.driver.shards
+        return self._facts(Leaf(written, owned=False))
+
+    def _facts(self, node: Node) -> SparkFacts:
+        return SparkFacts(self.driver, node)
+
+    def derive(self, rules: Rules, work: Work) -> SparkFacts:
+        divided = self._divide(rules)
+        heads = self.driver.hold(self.local.derive(divided.near, work))
+        if not divided.far:
+            return self._facts(heads)
+        found = self._run(divided, work)
+        return self._facts(operate(self.driver, "|", self.driver.node(found, 0, "all"), heads))
+
+    def derive_pivoted(
+        self,
+        rules: Sequence[Rule],
+        before: SparkFacts,
+        pivot: SparkFacts,
+        behind: SparkFacts,
+        negated: SparkFacts,
+        work: Work,
+    ) -> SparkFacts:
+        held = [_held(s) for s in (before, pivot, behind, negated)]
+        one, two, three, four = held
+        if one is not None and two is not None and three is not None and four is not None:
+            return self.adopt(self.local.derive_pivoted(rules, one, two, three, four, work))
+        variants = [v for r in rules for v in pivoted(r, before, pivot, behind, negated)]
+        divided = self._divide(variants)
+        heads = self.driver.hold(self.local.derive(divided.near, work))
+        if not divided.far:
+            return self._facts(heads)
+        found = self._run(divided, work, behind.node)
+        fresh, stale = (self.driver.node(found, 0, kind) for kind in ("fresh", "stale"))
+        fresh.apart |= {behind.node.id, behind.node.now().id}
+        derived = operate(self.driver, "|", operate(self.driver, "|", stale, fresh), heads)
+        rest = operate(self.driver, "-", heads, behind.node)
+        new = operate(self.driver, "|", fresh, rest)
+        new.apart |= fresh.apart
+        for id_ in fresh.apart:
+            derived.less[id_] = new
+        return self._facts(derived)
+
+    def tally(self, rules: Rules, work: Work) -> SparkTally:
+        divided = self._divide(rules)
+        near = SparkTally(self.driver, self.driver.hold_tally(self.local.tally(divided.near, work)))
+        if not divided.far:
+            return near
+        found = self._run(divided, work, tallied=True)
+        return SparkTally(self.driver, self.driver.tally_node(found)) + near
+
+    def once(self, facts: SparkFacts) -> SparkTally:
+        return SparkTally.once(facts)
+
+    def supports(
+        self,
+        rules: Sequence[Rule],
+        guards: SparkFacts,
+        facts: SparkFacts,
+        negated: SparkFacts,
+        start: int,
+        stop: int | None,
+        work: Work,
+    ) -> tuple[SparkFacts, SparkFacts]:
+        """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once."""
+        held = [_held(s) for s in (guards, facts, negated)]
+        one, two, three = held
+        if one is not None and two is not None and three is not None:
+            bodies, unfinished = self.local.supports(rules, one, two, three, start, stop, work)
+            return self.adopt(bodies), self.adopt(unfinished)
+        matching = [r for r in rules if guards.may_match(r.atoms[0])]
+        simple = [r for r in matching if len(r.body) == len(r.atoms) == 2]
+        others = [r for r in matching if len(r.body) != 2 or len(r.atoms) != 2] if start == 0 else []
+        divided = self._divide([guarded(replace(r, heads=r.atoms[1:]), guards, facts, negated) for r in others])
+        near = self.adopt(self.local.derive(divided.near, work))
+        if not divided.far and not simple:
+            return near, self.collect(())
+        window = Window(pickle.dumps([replace(r) for r in simple]), guards.node.id, facts.node.id, start, stop)
+        found = self._run(divided, work, window=(window, simple, (guards.node, facts.node)))
+        bodies_, open_ = (self._facts(self.driver.node(found, number, "all")) for number in range(2))
+        return bodies_ | near, open_
+
+    def instances(
+        self, rule: Extended[SparkFacts], variables: Sequence[Variable], limit: int | None = None
+    ) -> Iterator[tuple[Term, ...]]:
+        asked = replace(rule.rule, heads=(Atom(_ANSWER, tuple(variables)),))
+        found = self.derive([Extended(asked, rule.sources)], Work())
+        for number, fact in enumerate(found):
+            if number == limit:
+                return
+            yield fact.args
+
+    def _divide(self, rules: Rules) -> _Divided:
+        """Rules without a match for some atom are left out."""
+        divided = _Divided()
+        for extended in rules:
+            rule = extended.rule
+            nodes = tuple(s.node.now() for s in extended.sources)
+            parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
+            literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
+            read = list(zip(literals, nodes, parts, strict=True))
+            if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
+                continue
+            apart = [node.reading(part) for _, node, part in read if not isinstance(node, Held)]
+            if sum(apart) <= self.driver.small:
+                divided.near.append(Extended(rule, tuple(self._read(node, part) for _, node, part in read)))
+            else:
+                divided.far.append((self.programs.prepare(rule, nodes), nodes, 0))
+        return divided
+
+    def _read(self, node: Node, part: Part) -> LocalFacts:
+        return node.facts if isinstance(node, Held) else self.driver.reader.whole(node.id, part)
+
+    def _run(
+        self,
+        divided: _Divided,
+        work: Work,
+        behind: Node | None = None,
+        tallied: bool = False,
+        window: tuple[Window, Sequence[Rule], tuple[Node, ...]] | None = None,
+    ) -> Found:
+        rules = [step.rule for prepared, _, _ in divided.far for step in prepared.plan.steps]
+        rules += window[1] if window else []
+        self._bring(divided, behind, rules)
+        constants = {t: self.dictionary.encode(t) for prepared, _, _ in divided.far for t in prepared.constants}
+        if window is not None:
+            constants |= {t: self.dictionary.encode(t) for r in window[1] for t in constants_of(r)}
+        found, note = self.driver.derive(
+            [(Entry(p.plan.number, tuple(n.id for n in nodes), result), nodes) for p, nodes, result in divided.far],
+            {p.plan.number: p.pickled for p, _, _ in divided.far},
+            constants,
+            any(p.looks_at_terms for p, _, _ in divided.far),
+            behind,
+            None if window is None else (window[0], window[2]),
+            tallied,
+            max((len(p.plan.steps) for p, _, _ in divided.far), default=1),
+        )
+        work.derivations += note.derivations
+        return found
+
+    def _bring(self, divided: _Divided, behind: Node | None, rules: Sequence[Rule]) -> None:
+        """Have the sets kept by the arguments that the plans read them by."""
+        moves: list[Move] = []
+        for prepared, nodes, _ in divided.far:
+            for step in prepared.plan.steps:
+                for atom, read in zip(atoms_of(step.rule), step.reads, strict=True):
+                    if read.source is not None and read.key != ALL:
+                        part = part_of(atom, self.dictionary.encode)._replace(value=None)
+                        moves += self.driver.want(nodes[read.source], read.key, part)
+        if behind is not None:
+            heads = {part_of(h, self.dictionary.encode)._replace(value=None) for r in rules for h in r.heads}
+            moves += [m for part in heads for m in self.driver.wanted_of(behind, part)]
+        self.driver.move(moves)
+
+
+def _held(facts: SparkFacts) -> LocalFacts | None:
+    node = facts.node.now()
+    return node.facts if isinstance(node, Held) else None

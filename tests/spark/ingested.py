@@ -1,0 +1,82 @@
+"""What the tests of the pipeline compare: the facts, ids and shards that come out of an input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.spark import pieces
+from tidelog.engines.spark.cluster import Cluster, InProcess
+from tidelog.model.facts import Fact
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.pipeline.ingest import Ingested, Source, append_terms, ingest
+
+
+@dataclass
+class Outcome:
+    """The dictionary after an input, and what was said about it."""
+
+    dictionary: Dictionary
+    ingested: Ingested
+
+    def terms(self) -> list[str]:
+        """All terms, in the order of their ids."""
+        return [str(t) for t in self.dictionary.decode_many(range(len(self.dictionary)))]
+
+    def shards(self) -> list[dict[object, list[list[int]]]]:
+        """The packed rows of each relation, in their order, shard by shard."""
+        parts = [pieces.read(piece.path).all_rows() for piece in self.ingested.pieces]
+        return [{rows.relation: rows.rows.tolist() for rows in part} for part in parts]
+
+    def facts(self) -> set[Fact]:
+        facts: set[Fact] = set()
+        for piece in self.ingested.pieces:
+            for rows in pieces.read(piece.path).all_rows():
+                facts |= self._facts(rows)
+        return facts
+
+    def _facts(self, rows: pieces.Rows) -> set[Fact]:
+        predicate, split = rows.relation
+        columns = [self.dictionary.decode_many(rows.layout.unpack(rows.rows, c)) for c in range(rows.layout.arity)]
+        if predicate == TRIPLE:
+            columns.insert(1, [self.dictionary.decode(split)] * len(rows))
+        return {Fact(predicate, row) for row in zip(*columns, strict=True)}
+
+
+def outcome(
+    cluster: Cluster,
+    sources: Sequence[Source],
+    scratch: Path,
+    dictionary: Dictionary | None = None,
+    shards: int = 3,
+    bad_lines: str = "fail",
+    quarantine: Path | None = None,
+    split_size: int | None = None,
+) -> Outcome:
+    dictionary = Dictionary() if dictionary is None else dictionary
+    scratch.mkdir(exist_ok=True)
+    ingested = ingest(
+        cluster,
+        sources,
+        dictionary,
+        scratch,
+        shards,
+        bad_lines=bad_lines,
+        quarantine=quarantine,
+        split_size=split_size,
+    )
+    append_terms(dictionary, ingested)
+    return Outcome(dictionary, ingested)
+
+
+def here(sources: Sequence[Source], scratch: Path, cores: int = 2, split_size: int | None = None) -> Outcome:
+    """Without Spark."""
+    return outcome(InProcess(cores), sources, scratch, split_size=split_size)
+
+
+def loaded(sources: Sequence[Source]) -> set[Fact]:
+    """What the local engine makes of the same."""
+    return set(LocalEngine().load(batch for source in sources for batch in source))
