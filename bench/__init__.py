@@ -11,6 +11,7 @@
     python -m bench store               a knowledge base on disk: open, commit, read beside; also store-10, store-100
     python -m bench sparql              LUBM's queries on tidelog and pyoxigraph; also sparql-10, sparql-100
     python -m bench equality            owl:sameAs by rewriting, and by axioms
+    python -m bench explain             proofs of 10,000 derived facts of LUBM-10, each checked
     python -m bench report              the pages in docs/ again, from results/
 
 Each measurement of an engine is a process of its own (`bench.worker`) under a time and a memory limit, one at a time.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import __doc__ as description
-from bench import equality, owl, report, run
+from bench import equality, explain, owl, report, run
 from bench.durable import measure as durable
 from bench.durable import report as durable_report
 from bench.machine import physical_bytes
@@ -35,6 +35,7 @@ EVERY_NAME = [
     *(sparql.NAME, *sparql.SIZES),
     *(spark.NAME, *spark.SIZES),
     equality.NAME,
+    explain.NAME,
 ]
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 FULL = "full"
@@ -71,6 +72,7 @@ PAGES: dict[str, Report] = {
     f"{updates.NAME}-{FULL}": updates_report,
     f"{durable.NAME}-{FULL}": durable_report,
     f"{equality.NAME}-{FULL}": equality,
+    f"{explain.NAME}-{FULL}": explain,
     f"{sparql.NAME}-{FULL}": sparql,
     f"{spark.NAME}-{FULL}": spark,
 }
@@ -84,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if unknown := set(options.workloads) - set(EVERY_NAME):
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _sparql, _spark)
+    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _explain, _sparql, _spark)
     return max([measured(options) for measured in groups])
 
 
@@ -154,6 +156,13 @@ def _durable(options: argparse.Namespace) -> int:
 def _equality(options: argparse.Namespace) -> int:
     if not options.workloads or equality.NAME in options.workloads:
         _finish(options, equality.run(options.quick), f"{equality.NAME}-{_extent(options, whole=True)}", equality)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    if not options.workloads or explain.NAME in options.workloads:
+        result = explain.run(options.quick, RESULTS / "data")
+        _finish(options, result, f"{explain.NAME}-{_extent(options, whole=True)}", explain)
     return 0
 
 

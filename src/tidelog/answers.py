@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
@@ -83,6 +83,22 @@ class Answers:
             raise UsageError("these answers do not know which of them are asserted")
         return self._marks()
 
+    def marked(self) -> Answers:
+        """The rows with one more column, `asserted`.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+        >>> list(kb.query("p(?x)").marked()), list(kb.query("q(?x)").marked())
+        ([('a', True)], [('a', False)])
+        """
+        return _Marked(self)
+
+    def with_marks(self, marks: Callable[[], list[bool]]) -> Self:
+        """The same answers, which now know which of them are asserted."""
+        self._marks = marks
+        return self
+
     def to_rows(self) -> list[tuple[Value, ...]]:
         """All rows as a list."""
         return list(self)
@@ -111,6 +127,15 @@ class Answers:
         more = f"\n… {self._length} rows in all" if self._length > _SHOWN else ""
         rows = "\n".join("  ".join(map(str, row)) for row in islice(self, _SHOWN))
         return f"{'  '.join(self.names)}\n{rows}{more}"
+
+
+class _Marked(Answers):
+    def __init__(self, answers: Answers) -> None:
+        super().__init__((*answers.names, "asserted"), lambda: (), len(answers), answers._dictionary)
+        self._answers = answers
+
+    def __iter__(self) -> Iterator[tuple[Value, ...]]:
+        return ((*row, mark) for row, mark in zip(self._answers, self._answers.asserted, strict=True))
 
 
 class FactAnswers:
@@ -145,6 +170,10 @@ class FactAnswers:
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         for fact in self._facts:
             yield (fact.predicate, *map(to_value, fact.args))
+
+    def relations(self) -> dict[str, int]:
+        """How many facts there are of each predicate."""
+        return self._facts.predicates()
 
     def of(self, predicate: str) -> FactAnswers:
         """Only the facts of one predicate."""
@@ -202,6 +231,19 @@ def marks(facts: FactSet, explicit: FactSet) -> list[bool]:
     """For each fact, in order, whether it is among the explicit ones."""
     asserted = set(facts & explicit)
     return [fact in asserted for fact in facts]
+
+
+def rows_among(answers: Answers, others: Answers) -> list[bool]:
+    """For each row, in order, whether the others have it too, term by term."""
+    known = set(_term_rows(others))
+    return [row in known for row in _term_rows(answers)]
+
+
+def _term_rows(answers: Answers) -> Iterator[tuple[bytes | None, ...]]:
+    if not answers.names:
+        yield from [()] * len(answers)
+    for block in answers.term_blocks() if answers.names else ():
+        yield from zip(*(column.to_pylist() for column in block), strict=True)
 
 
 def _plain_column(column: Sequence[Value | None]) -> pyarrow.Array:

@@ -15,7 +15,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.outcome import Outcome
 from tidelog.answers import FactAnswers
-from tidelog.change import Change
+from tidelog.change import Change, only_in
 from tidelog.choose import Choice, choose
 from tidelog.constraints import check_constraints
 from tidelog.dictionary.batch import Batch
@@ -84,6 +84,9 @@ def attempt(
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
     gained, lost = FactAnswers(seen.added, done.E), FactAnswers(seen.removed, before.E)
     change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
+    if ruled.program is not before.program:
+        old, new = before.program.after, ruled.program.after
+        change = replace(change, added_rules=only_in(new, old), removed_rules=only_in(old, new))
     return Attempt(after, change, Delta(done.new, done.gone, outcome.added, outcome.removed))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tidelog.algebra.engine import Work
@@ -50,6 +51,8 @@ class Change:
     work: Work
     seconds: float
     predicted: Prediction | None = None
+    added_rules: tuple[Rule, ...] = ()
+    removed_rules: tuple[Rule, ...] = ()
     bad_lines: int = 0  # of files, that were left out because they could not be read
 
     def __str__(self) -> str:
@@ -77,3 +80,9 @@ class Difference:
     removed: FactAnswers
     added_rules: tuple[Rule, ...]
     removed_rules: tuple[Rule, ...]
+
+
+def only_in(rules: Iterable[Rule], others: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules that the others do not have, whatever their variables are called."""
+    keys = {rule.key for rule in others}
+    return tuple(rule for rule in rules if rule.key not in keys)

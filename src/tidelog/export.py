@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -131,17 +131,28 @@ def _write_folder(relations: Relations, out: Path, name: str) -> list[Exported]:
 
 
 def _write_delta(relations: Relations, out: Path, partition_by: Sequence[str]) -> list[Exported]:
-    by = partitions({p: answers.names for p, answers in relations.items()}, partition_by)
-    with delta_tables(out, list(relations)) as tables:
-        rows = [
-            formats.write_delta(tables[p], answers.names, answers.term_blocks(), by[p])
-            for p, answers in relations.items()
-        ]
-    paths = delta_paths(out, relations, out)
+    columns = {p: answers.names for p, answers in relations.items()}
+    with delta_tables(columns, out, partition_by) as tables:
+        rows = [formats.write_delta(table, relations[table.relation].term_blocks()) for table in tables]
+    paths = delta_paths(relations, out, out)
     return [Exported(p, n, str(paths[p])) for p, n in zip(relations, rows, strict=True)]
 
 
-def partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
+@contextmanager
+def delta_tables(
+    columns: Mapping[str, Sequence[str]], out: Path, partition_by: Sequence[str]
+) -> Iterator[list[formats.DeltaTarget]]:
+    """The tables to write: aside as long as there is none, else as their next version."""
+    by = _partitions(columns, partition_by)
+    make_parent(out)
+    with folder_aside(out) if not out.exists() else nullcontext(out) as folder:
+        paths = delta_paths(columns, out, folder)
+        if folder is out:
+            _check_tables(out, paths.values(), alone=is_one(columns, out))
+        yield [formats.DeltaTarget(paths[p], p, names, by[p]) for p, names in columns.items()]
+
+
+def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """What each relation is partitioned by: the columns asked for, if it has them."""
     by = {p: tuple(wanted) if set(wanted) <= set(names) else () for p, names in columns.items()}
     if wanted and not any(by.values()):
@@ -149,25 +160,17 @@ def partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> d
     return by
 
 
-def delta_paths(out: Path, relations: Collection[str], folder: Path) -> dict[str, Path]:
-    """Where the Delta table of each relation is inside a folder that is, or becomes, `out`."""
+def delta_paths(relations: Collection[str], out: Path, folder: Path) -> dict[str, Path]:
+    """Where the table of each relation is inside a folder that is, or becomes, `out`."""
     alone = is_one(relations, out)
-    return {p: folder if alone else folder / formats.file_name(p) for p in relations}
+    return {p: folder if alone else folder / formats.table_name(p) for p in relations}
 
 
-@contextmanager
-def delta_tables(out: Path, relations: Collection[str]) -> Iterator[dict[str, Path]]:
-    """Where to write the table of each relation: aside as long as there is none, else as its next version."""
-    make_parent(out)
-    if not out.exists():
-        with folder_aside(out) as folder:
-            yield delta_paths(out, relations, folder)
-        return
-    tables = delta_paths(out, relations, out)
-    there = {out} if is_one(relations, out) else set(out.iterdir())
-    for path in sorted(there - {t for t in tables.values() if formats.is_delta(t)}):
+def _check_tables(out: Path, tables: Iterable[Path], *, alone: bool) -> None:
+    """Refuse to write new versions beside what would then be taken for a part of them."""
+    there = {out} if alone else set(out.iterdir())
+    for path in sorted(there - {t for t in tables if formats.is_delta(t)}):
         raise InputError(f"{path} is in the way: it is no Delta table of a relation that is written now; remove it")
-    yield tables
 
 
 def make_parent(out: Path) -> None:

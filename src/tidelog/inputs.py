@@ -38,6 +38,8 @@ NONE: Prefixes = MappingProxyType({})
 class Frame(Protocol):
     """What a Spark DataFrame can do, for those who must not import Spark."""
 
+    schema: Any
+
     def toArrow(self) -> Any: ...  # noqa: N802  Spark's name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tidelog.answers import FactAnswers
-from tidelog.change import Difference
+from tidelog.change import Difference, only_in
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import MODES, OFF, mode_of
@@ -39,13 +39,10 @@ def difference(store: Store, engine: LocalEngine, state: State, older: int, newe
         (_, before), (_, after) = (_facts_at(store, state, version) for version in (older, newer))
     seen = mode.difference(engine, before, after, delta.I_added, delta.I_removed)
     old, new = _rules_at(store, older), _rules_at(store, newer)
-    added = tuple(rule for key, rule in new.items() if key not in old)
-    removed = tuple(rule for key, rule in old.items() if key not in new)
     gained = FactAnswers(seen.added, lambda: _facts_at(store, state, newer)[0])
     lost = FactAnswers(seen.removed, lambda: _facts_at(store, state, older)[0])
-    return Difference(older, newer, gained, lost, added, removed)
+    return Difference(older, newer, gained, lost, only_in(new, old), only_in(old, new))
 
 
-def _rules_at(store: Store, version: int) -> dict[str, Rule]:
-    rules = parse_rules("\n".join(store.settled_at(version).rules), "the stored rules")
-    return {rule.key: rule for rule in rules}
+def _rules_at(store: Store, version: int) -> list[Rule]:
+    return parse_rules("\n".join(store.settled_at(version).rules), "the stored rules")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,8 @@ import pytest
 import tidelog
 from tidelog import formats
 from tidelog.errors import InputError, UsageError
-from tidelog.queries import Kind
 from tidelog.model.terms import Term
+from tidelog.queries import Kind
 
 FACTS = '[ann, knows, bob] . [ann, name, "Ann"] . age(ann, 42) . age(bob, 7) . name("x\ty") .'
 RULES = "[?y, knows, ?x] :- [?x, knows, ?y] . grown(?x) :- age(?x, ?n), ?n > 17 ."
@@ -26,7 +27,7 @@ def kb() -> Iterator[tidelog.KnowledgeBase]:
 
 
 @pytest.mark.parametrize("kind", ["all", "explicit", "derived"])
-@pytest.mark.parametrize("format", ["csv", "tsv", "parquet"])
+@pytest.mark.parametrize("format", ["csv", "tsv", "parquet", "delta"])
 def test_tables_are_read_back(format: str, kind: Kind, kb: tidelog.KnowledgeBase, tmp_path: Path) -> None:
     written = kb.export(tmp_path / "out", format, kind)
     files = sorted((tmp_path / "out").iterdir())
@@ -110,8 +111,11 @@ def test_relations_of_a_rule_set_are_its_own(tmp_path: Path) -> None:
         assert {each.predicate for each in kb.export(tmp_path / "out", "csv")} == {"triple"}
 
 
-@pytest.mark.parametrize(("format", "message"), [("delta", "not available yet"), ("docx", "unknown format 'docx'")])
-def test_unknown_formats(format: str, message: str, kb: tidelog.KnowledgeBase, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("format", "message"), [("delta", "need the deltalake"), ("docx", "unknown format 'docx'")])
+def test_formats_that_are_unknown_or_not_installed(
+    format: str, message: str, kb: tidelog.KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "deltalake", None)
     with pytest.raises(UsageError, match=message):
         kb.export(tmp_path / "out", format)
     assert list(tmp_path.iterdir()) == []

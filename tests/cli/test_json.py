@@ -84,6 +84,9 @@ def test_a_dry_run_is_the_change_to_come(kb: str, tidelog: Command) -> None:
     arguments = ("update", kb, "--remove", "p(3) .", "--add-rules", "r(?x) :- q(?x) .", "--show", "9")
     tried, done = read(tidelog, *arguments, "--dry-run"), read(tidelog, *arguments)
     assert (tried.pop("dry_run"), done.pop("dry_run")) == (True, False)
+    assert (tried.pop("added_explicit"), tried.pop("removed_explicit")) == (0, 1)
+    assert (tried.pop("added_rules"), tried.pop("removed_rules")) == (["r(?x) :- q(?x) ."], [])
+    assert tried.pop("predicted").keys() == {"derivations", "added", "removed"}
     assert (tried.pop("seconds") > 0, done.pop("seconds") > 0) == (True, True)
     assert tried == done
     assert (done["version"], done["added"], done["removed"]) == (3, 2, 2)

@@ -106,6 +106,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "change",
         "knowledge_base",
         "program",
+        "repair",
         "generate",
         "sparql",
         "status",

@@ -20,7 +20,7 @@ ex:ann a ex:Person ; ex:age 42 ; ex:name "Ann"@en ; ex:knows ex:bob ; ex:mail "a
 ex:bob a ex:Person ; ex:age 31 ; ex:name "Bob" ; ex:knows ex:cid .
 ex:cid a ex:Person, ex:Child ; ex:age 7 .
 """
-RULES = "[?y, <http://example.org/knows>, ?x] :- [?x, <http://example.org/knows>, ?y], [?y, rdf:type, <http://example.org/Child>] ."
+RULES = "@prefix ex: <http://example.org/> . [?y, ex:knows, ?x] :- [?x, ex:knows, ?y], [?y, rdf:type, ex:Child] ."
 
 
 def lines(name: str) -> list[str]:
@@ -71,7 +71,7 @@ def test_the_same_changes(update: str, graph: Graph) -> None:
     theirs.update(update)
     assert isomorphic(mine, theirs)
     mine.commit()
-    assert explicit.kb.version == (1 if len(mine) else 0)
+    assert explicit.kb.version == 1
     assert isomorphic(explicit.kb.to_rdflib(), theirs)
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
-from tidelog.engines.spark.cluster import InProcess, Parcel, Stage
+from tidelog.engines.spark.cluster import Feed, InProcess, Parcel, Stage
 from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.queries import Kind
+from tidelog.spark import exporting
 from tidelog.spark.exporting import Source, export
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
+MANY = 3000  # facts, more than one task writes
 FACTS = """
 @prefix ex: <http://example.org/> .
 edge(a, b) . edge(b, c) . age(ann, 42) . age(bob, 1.5e0) . flag() . ex:likes(ann, "tea, hot\\n") .
@@ -37,8 +39,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("data") / "x.kb"
     with tidelog.open(path) as kb:
         kb.apply(add=FACTS, add_rules=RULES)
-        kb.apply(add={"many": [(i, f"n{i % 100}") for i in range(120_000)]})
+        kb.apply(add={"many": [(i, f"n{i % 100}") for i in range(MANY)]})
     return path
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exporting, "_FEW", MANY - 1)
 
 
 @pytest.fixture
@@ -90,22 +97,22 @@ def test_statements(kb: tidelog.KnowledgeBase, path: Path, tmp_path: Path, forma
 class Many(InProcess):
     """A cluster on which every task is run twice, as speculation does; the second attempt is reported."""
 
-    def run(self, stages: Sequence[Stage]) -> list[Parcel]:
-        super().run(stages)
-        return super().run(stages)
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        super().run(stages, feeds)
+        return super().run(stages, feeds)
 
 
 def test_parts_of_other_attempts_are_removed(path: Path, tmp_path: Path) -> None:
     (written,) = export(Many(2), Source(str(path), 2, "all"), ["many"], tmp_path / "m.parquet", None, overwrite=False)
-    assert written.facts == 120_000
+    assert written.facts == MANY
     names = sorted(p.name for p in (tmp_path / "m.parquet").iterdir())
     assert names[0] == "_SUCCESS" and len(names) == 3
-    assert len(loaded(tmp_path / "m.parquet")["m"]) == 120_000
+    assert len(loaded(tmp_path / "m.parquet")["m"]) == MANY
 
 
 class Failing(InProcess):
-    def run(self, stages: Sequence[Stage]) -> list[Parcel]:
-        super().run(stages)
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        super().run(stages, feeds)
         raise InputError("no space")
 
 
@@ -116,6 +123,7 @@ def test_an_export_that_fails_leaves_what_was_there(path: Path, tmp_path: Path, 
         with pytest.raises(InputError, match="no space"):
             export(Failing(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
         assert (loaded(out) if out.exists() else None) == before
+        assert len(list(out.glob("part-*"))) == (before is not None)
         export(InProcess(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
     assert not list(tmp_path.glob(".*"))
 
@@ -128,8 +136,10 @@ def test_a_delta_table_gets_a_new_version(kb: tidelog.KnowledgeBase, path: Path,
     kb.export(out, relations=["edge"], kind="explicit")
     export(InProcess(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
     kb.export(out, relations=["triple"], overwrite=True, partition_by=["predicate"])
-    counts = [len(DeltaTable(out, version=v).to_pyarrow_table()) for v in range(3)]
-    assert counts == [2, 3, 7]
+    export(InProcess(), Source(str(path), 2, "derived"), ["edge"], out, None, overwrite=True)
+    kb.export(out, relations=["triple"], overwrite=True, partition_by=["predicate"])
+    counts = [len(DeltaTable(out, version=v).to_pyarrow_table()) for v in range(5)]
+    assert counts == [2, 3, 7, 1, 7]
     assert [f.name for f in DeltaTable(out).schema().fields] == ["subject", "predicate", "object"]
     assert DeltaTable(out).metadata().partition_columns == ["predicate"]
 
@@ -157,7 +167,7 @@ def test_what_is_refused(
 
 
 def test_in_memory_there_is_nothing_that_executors_could_open(tmp_path: Path) -> None:
-    with tidelog.open() as kb, pytest.raises(UsageError, match="only a knowledge base on disk"):
+    with tidelog.open() as kb, pytest.raises(UsageError, match="executors read from disk, and this is in memory"):
         kb.export(tmp_path / "x.csv", engine="spark")
 
 
@@ -166,7 +176,7 @@ def test_on_spark(spark: SparkSession, kb: tidelog.KnowledgeBase, tmp_path: Path
     from deltalake import DeltaTable
 
     written = kb.export(tmp_path / "out", "delta", engine="spark", relations=["many", "edge"])
-    assert [(w.predicate, w.facts) for w in written] == [("many", 120_000), ("edge", 3)]
+    assert [(w.predicate, w.facts) for w in written] == [("many", MANY), ("edge", 3)]
     assert loaded(tmp_path / "out")["many"] == set(kb.facts("many"))
     frame = spark.read.schema("arg1 string, arg2 string").parquet(*DeltaTable(tmp_path / "out" / "edge").file_uris())
     assert sorted(map(tuple, frame.collect())) == [("<a>", "<b>"), ("<b>", "<c>"), ("<c>", "<a>")]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +20,11 @@ from tidelog.engines.spark import pieces
 from tidelog.engines.spark.cluster import InProcess
 from tidelog.errors import InputError, UsageError
 from tidelog.inputs import FrameSource
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
 from tidelog.pipeline.ingest import Source, ingest
 
-HUGE = "x" * 100_000
+HUGE = "x" * 3_000
 NT = """\
 <http://e/a> <http://e/knows> <http://e/b> .
 <http://e/a> <http://e/knows> <http://e/b> .
@@ -89,7 +93,7 @@ def sources_of(folder: Path) -> list[formats.Reading]:
 
 
 @pytest.mark.parametrize("name", [*TEXTS, "zipped.nt.gz", "disguised.nt", "measured.parquet"])
-@pytest.mark.parametrize("split_size", [None, 7, 100])
+@pytest.mark.parametrize("split_size", [None, 19, 100])
 def test_a_file_gives_the_facts_of_the_local_loader(name: str, split_size: int | None, data: Path) -> None:
     source = formats.read(data / name)
     assert here([source], data.parent / "scratch", split_size=split_size).facts() == loaded([source])
@@ -176,8 +180,10 @@ def test_nothing_is_a_set_of_facts_too(tmp_path: Path) -> None:
 class Table:
     """Enough of a DataFrame for tasks in this process."""
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, marked: Sequence[str] = ()) -> None:
         self.table = table
+        marks = [{"tidelog": "terms"} if name in marked else None for name in table.column_names]
+        self.schema = SimpleNamespace(fields=[SimpleNamespace(metadata=mark) for mark in marks])
 
     def toArrow(self) -> pa.Table:  # noqa: N802
         return self.table
@@ -187,9 +193,11 @@ def test_a_data_frame_is_a_relation(data: Path) -> None:
     table = pa.table({"s": ["a", "b", "b"] * 10, "n": [1, 2, 2] * 10})
     sources: list[Source] = [FrameSource("edge", Table(table)), formats.read(data / "age.csv")]
     sources.append(FrameSource("point", Table(pa.table({"x": [1.5], "y": [True], "z": ["a b"]}))))
+    sources.append(FrameSource("term", Table(pa.table({"t": ['"x"@en'], "u": ["<a>"]}), ["t"])))
     found = here(sources, data.parent / "scratch")
     assert found.facts() == loaded(sources)
-    assert found.ingested.arities() == {"edge": 2, "age": 2, "point": 3}
+    assert found.ingested.arities() == {"edge": 2, "age": 2, "point": 3, "term": 2}
+    assert Fact("term", (Term('"x"@en'), Term('"<a>"'))) in found.facts()
 
 
 # Bad lines.

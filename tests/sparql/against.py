@@ -36,15 +36,25 @@ def _graph_differences(seed: int) -> Iterable[str]:
     random = Random(f"sparql {seed}")
     triples = random_graph(random)
     store = ox.Store()
-    store.extend(_quad(triple) for triple in triples)
+    store.extend(quad(triple) for triple in triples)
     with tidelog.open() as kb:
         kb.apply(add=[Fact(TRIPLE, triple) for triple in triples])
         for _ in range(QUERIES):
-            query = random_query(random)
+            query = _with_answer(random, store)
             yield _difference(kb, store, query, triples, seed)
 
 
-def _quad(triple: Triple) -> ox.Quad:
+def _with_answer(random: Random, store: ox.Store) -> Query:
+    """Mostly a query that has an answer."""
+    for _ in range(3):
+        query = random_query(random)
+        found = store.query(query.text)
+        if isinstance(found, ox.QueryBoolean) or next(iter(found), None) is not None:
+            break
+    return query
+
+
+def quad(triple: Triple) -> ox.Quad:
     return ox.Quad(*map(_node, triple))  # type: ignore[arg-type]
 
 

@@ -35,7 +35,7 @@ def random_graph(random: Random) -> list[Triple]:
     """Distinct triples; some graphs are mostly links, some mostly values."""
     links = random.choice((0.3, 0.6, 0.9))
     predicates = PREDICATES[: random.choice((1, 2, 3, 3, 3))]
-    size = random.choice((0, 5, 12, 12, 20, 20, 30, 30, 40, 40))
+    size = random.choice((0, 6, 12, 20, 20, 30, 30, 40, 40, 40))
     return list(dict.fromkeys(_triple(random, predicates, links) for _ in range(size)))
 
 

@@ -27,7 +27,7 @@ from tests.sparql.random_graphs import NODES, NUMBERS, OBJECTS, PREDICATES, STRI
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 TERMS = [term for term in OBJECTS if term[0] != "_"]
-KINDS = {"isNumeric": "number", "isIRI": "iri"}
+KINDS = ("isNumeric", "isIRI")
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Query:
 
 
 def random_query(random: Random) -> Query:
-    return _Maker(random).query()
+    return QueryMaker(random).query()
 
 
-class _Maker:
+class QueryMaker:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.sets = False  # answers are sets, however often a solution comes
@@ -61,7 +61,7 @@ class _Maker:
         self.computed: list[str] = []
 
     def query(self) -> Query:
-        make = self._of({self._select: 6, self._aggregate: 3, self._ask: 0.5, self._construct: 0.7, self._ordered: 1})
+        make = self._of({self._select: 6, self._aggregate: 3, self._ask: 0.5, self._construct: 0.7, self._ordered: 1.5})
         return make()
 
     def _of(self, weighted: dict[Callable[[], Query], float]) -> Callable[[], Query]:
@@ -93,17 +93,17 @@ class _Maker:
     def _construct(self) -> Query:
         self.sets = True
         body = self.group(1)
-        subject, object_ = (f"?{self.random.choice(NAMES)}" for _ in range(2))
+        subject, object_ = self.variable(), self.variable()
         template = f"{subject} {self.random.choice(PREDICATES)} {object_} ."
         if self._maybe(0.5):
-            template += f" {self.random.choice(NODES)} ?{self.random.choice(NAMES)} {subject} ."
+            template += f" {self.random.choice(NODES)} {self.variable()} {subject} . {object_} {PREDICATES[0]} [] ."
         return Query(f"CONSTRUCT {{ {template} }} WHERE {body}")
 
     def _ordered(self) -> Query:
         """Rows in the order of a variable whose values are all of one kind."""
-        key = self.random.choice(NAMES)
-        kind = self.random.choice(list(KINDS))
-        body = f"{{ {self.triples()} {self.group(1)} FILTER({kind}(?{key})) }}"
+        kind, triples = self.random.choice(KINDS), self.triples()
+        key = self.random.choice(self.used or NAMES)
+        body = f"{{ {triples} {self.group(1)} FILTER({kind}(?{key})) }}"
         direction = self.random.choice((f"?{key}", f"ASC(?{key})", f"DESC(?{key})"))
         return Query(f"SELECT * WHERE {body} ORDER BY {direction}", key=key)
 
@@ -172,13 +172,18 @@ class _Maker:
     def _node(self) -> str:
         if self._maybe(0.05):
             return f"_:x{self.random.randint(0, 10**9)}"
-        self.used.append(self.random.choice(NAMES))
+        new = [name for name in NAMES if name not in self.used]
+        self.used.append(self.random.choice(new if new and self._maybe(0.5) else NAMES))
         return f"?{self.used[-1]}"
 
     def predicate(self) -> str:
         if self._maybe(0.8):
-            return self.random.choice(PREDICATES)
+            return self._property()
         return f"?{self.random.choice((*NAMES[:2], 'p', 'p', 'q', 'q'))}"
+
+    def _property(self) -> str:
+        """Mostly one of the first, which every graph has."""
+        return self.random.choices(PREDICATES, (6, 3, 1))[0]
 
     def path(self) -> str:
         path = self._path(2)
@@ -189,7 +194,7 @@ class _Maker:
     def _path(self, depth: int, *, sets: bool = False) -> str:
         """`sets` says that it does not matter how often a pair comes."""
         if depth == 0 or self._maybe(0.2):
-            return self.random.choice(PREDICATES)
+            return self._property()
         inner, other, one = (
             self._path(depth - 1, sets=sets),
             self._path(depth - 1, sets=sets),
@@ -202,7 +207,8 @@ class _Maker:
         return self.random.choice(paths)
 
     def filter(self) -> str:
-        return f"FILTER({self.boolean(2)})"
+        weak = f" || {self.boolean(1)}" if self._maybe(0.5) else ""  # else few solutions would be left
+        return f"FILTER({self.boolean(2)}{weak})"
 
     def bind(self) -> str:
         text = self.expression(2)  # before the name is known: a BIND may not use its own variable

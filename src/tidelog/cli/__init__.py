@@ -17,7 +17,9 @@ COMMANDS = (
     Command("load", "load data and programs into a knowledge base"),
     Command("update", "add and remove facts and rules, or show what that would change"),
     Command("query", "answer a query"),
+    Command("explain", "show why a fact holds, does not hold, went or stayed"),
     Command("inconsistencies", "list what contradicts what"),
+    Command("repair", "propose facts to remove so that a fact no longer follows"),
     Command("rules", "print the rules of a knowledge base"),
     Command("status", "show the size and state of a knowledge base"),
     Command("log", "list the versions of a knowledge base"),
@@ -51,11 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _WithoutPandas:
-    """pyarrow imports pandas wherever it is installed. No command needs it, and it takes longer than most of them."""
+    """pyarrow imports pandas wherever it is installed. Only Spark needs it, and it takes longer than most commands."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("pandas is not used by the command line", name=name)
+        if name == "pandas" and "pyspark" not in sys.modules:
+            raise ModuleNotFoundError("pandas is not used by the command line without Spark", name=name)
 
 
 def _run(options: Namespace) -> int:

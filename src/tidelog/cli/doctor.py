@@ -16,8 +16,8 @@ from tidelog.errors import UsageError
 from tidelog.java import OLDEST, find_java
 from tidelog.settings import Settings
 
-REQUIRED = ("numpy", "pyarrow", "pyoxigraph", "pyspark", "rdflib")
-OPTIONAL = {"pandas": "`.to_pandas()`", "deltalake": "Delta tables", "grpcio": "Spark Connect"}
+REQUIRED = ("numpy", "pandas", "pyarrow", "pyoxigraph", "pyspark", "rdflib")
+OPTIONAL = {"deltalake": "Delta tables", "grpcio": "Spark Connect"}
 LITTLE_DISK = 2 * 10**9
 LITTLE_MEMORY = 10**9
 

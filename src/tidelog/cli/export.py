@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 
+from tidelog.cli.engines import add_engine, engine
 from tidelog.cli.knowledge import add_knowledge_base, add_version, as_of, open_to_read
 from tidelog.cli.output import print_json, print_table, warn, working
 
@@ -16,19 +17,28 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--format",
         metavar="F",
-        help="nt nq ttl trig rdf jsonld (triples), csv tsv parquet; default: by the name of OUT",
+        help="nt nq ttl trig rdf jsonld (triples), csv tsv parquet delta; default: by the name of OUT",
     )
     add_version(parser)
     parser.add_argument("--kind", choices=("all", "explicit", "derived"), default="all", help="which facts")
     parser.add_argument("--relation", action="append", metavar="R", help="only this relation; may be repeated")
     parser.add_argument("--overwrite", action="store_true", help="replace what is already there")
+    parser.add_argument("--partition-by", action="append", default=[], metavar="C", help="a column of Delta tables")
+    add_engine(parser)
 
 
 def run(options: Namespace) -> int:
     with open_to_read(options) as latest, working(f"writing {options.out}"):
         kb = as_of(latest, options.at)
         written = kb.export(
-            options.out, options.format, options.kind, relations=options.relation, overwrite=options.overwrite
+            options.out,
+            options.format,
+            options.kind,
+            relations=options.relation,
+            overwrite=options.overwrite,
+            partition_by=options.partition_by,
+            engine=engine(options),
+            master=options.master,
         )
         version = kb.version
     for each in written:

@@ -47,6 +47,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     add_version(parser)
     parser.add_argument("--limit", type=natural, metavar="N", help="print at most N answers")
+    parser.add_argument("--mark", action="store_true", help="say of each answer whether explicit facts alone give it")
     parser.add_argument("--timeout", type=_seconds, metavar="S", help="stop a query that takes more than S seconds")
     parser.add_argument("--max-rows", type=natural, metavar="N", help="stop a query with more than N answers")
     parser.add_argument(
@@ -119,6 +120,7 @@ def _seconds(text: str) -> float:
 
 
 def _show_rows(answers: Answers, print_: Callable[..., None], options: Namespace, form: str) -> None:
+    answers = answers.marked() if options.mark else answers
     if form in _GRAPH_FORMATS:
         raise UsageError(f"{form} is for graphs, and this query gives rows; choose one of: {', '.join(_ROW_FORMATS)}")
     if form == "parquet":
@@ -153,7 +155,14 @@ def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
 
     for atom in parse_query(query, kb.prefixes)[0]:
         if isinstance(atom, Atom) and atom.args and not kb.facts(atom.predicate).names:
-            warn(f"no fact and no rule has {atom.predicate}")
+            warn(f"no fact and no rule has {atom.predicate}{_nearest(kb, atom.predicate)}")
+
+
+def _nearest(kb: KnowledgeBase, predicate: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(predicate, kb.status().relations, 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 @contextmanager

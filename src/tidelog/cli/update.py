@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.changes import add_show, change_json, print_change, print_lines
+from tidelog.cli.changes import add_show, change_json, print_change
 from tidelog.cli.engines import add_engine, engine
 from tidelog.cli.knowledge import add_knowledge_base, open_to_change, open_to_read
 from tidelog.cli.output import print_json, working
+from tidelog.cli.previews import preview_json, print_preview
 from tidelog.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -63,11 +64,10 @@ def run(options: Namespace) -> int:
         with working("updating"):
             change = change_of(kb)
         if options.json:
-            print_json({**change_json(change, options.show or 0), "dry_run": options.dry_run})
+            fields = preview_json if options.dry_run else change_json
+            print_json({**fields(change, options.show or 0), "dry_run": options.dry_run})
         elif options.dry_run:
-            print_lines(change, kb.prefixes, _PREVIEWED if options.show is None else options.show)
-            would = f"version {change.version} would be +{len(change.added)} -{len(change.removed)} facts"
-            print(f"nothing was changed; {would}")
+            print_preview(change, kb.prefixes, _PREVIEWED if options.show is None else options.show)
         else:
             print_change(change, kb.prefixes, options.show or 0)
     return 0

@@ -110,10 +110,10 @@ def every(subject: Subject[F], fact: Fact, limit: int) -> list[Node]:
 
 def steps_to(subject: Subject[F], fact: Fact, limit: int | None = None) -> Iterator[Step]:
     """All ways to derive a fact in one step, at most `limit` of each rule."""
-    guard, seen = subject.one(fact), set[tuple[Rule, tuple[tuple[Variable, Term], ...]]]()
+    seen = set[tuple[Rule, tuple[tuple[Variable, Term], ...]]]()
     for way in subject.index.ways(fact):
         if way.rule.aggregate is None and way.rule.body:
-            for binding in subject.instances(way, guard, subject.I, limit):
+            for binding in subject.steps(way, fact, subject.I, limit):
                 known = way.rule, tuple(sorted(binding.items(), key=lambda item: item[0].name))
                 if known not in seen:  # a rule with two heads may give the fact twice
                     seen.add(known)

@@ -41,7 +41,7 @@ def groups_of(subject: Subject[F], fact: Fact) -> Iterator[Group]:
 
 
 def _group(subject: Subject[F], way: Way, fact: Fact) -> Iterator[Group]:
-    matches = [{v: t for v, t in m.items() if v != VALUE} for m in subject.instances(way, subject.one(fact), subject.I)]
+    matches = [{v: t for v, t in m.items() if v != VALUE} for m in subject.steps(way, fact, subject.I)]
     if matches and group_value(way, matches) == fact.args[way.head.args.index(VALUE)]:
         matches.sort(key=lambda m: list(m.values()))
         yield Group(way, fact, len(matches), tuple(matches[:SHOWN]))

@@ -57,18 +57,17 @@ def shortest(subject: Subject[F], fact: Fact, most: int = MOST) -> Node:
 def _step(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> tuple[Step, dict[Fact, int]]:
     """The best step to a fact, and how high its premises are."""
     steps = list(_steps(subject, fact, heights, lower))
-    known = heights.of(subject.engine.collect({p for s in steps for p in s.premises}))
-    usable = [s for s in steps if all(p in known for p in s.premises)]
-    best = min(usable, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
+    facts = {p for s in steps for p in s.premises}
+    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(subject.engine.collect(facts))
+    best = min(steps, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
     return best, {p: known[p] for p in best.premises}
 
 
 def _steps(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[Step]:
     """Some of the steps that lead to a fact from lower ones."""
-    guard = subject.one(fact)
     for way in subject.index.ways(fact):
         if way.rule.aggregate is None and all(lower.may_match(a) for a in way.rule.atoms):
-            for binding in subject.instances(way, guard, lower, _CANDIDATES):
+            for binding in subject.steps(way, fact, lower, _CANDIDATES):
                 yield Step(way, binding, premises(way.rule, binding))
     highest = {p for g in heights.groups.get(fact, ()) for p in g.premises}
     there = set(subject.engine.collect(highest) & lower) if highest else set()
@@ -79,7 +78,7 @@ def _steps(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> It
 
 def leaf(subject: Subject[F], fact: Fact) -> Node:
     """A fact that needs no proof."""
-    if subject.one(fact) & subject.E:
+    if not subject.index.axioms or subject.one(fact) & subject.E:
         return Node(fact, "explicit")
     ways = (w for w in subject.index.ways(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
     return Node(fact, "axiom", next(ways).numbered)

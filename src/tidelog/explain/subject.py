@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Generic, NamedTuple, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -18,6 +19,8 @@ from tidelog.rules.syntax import Aggregate, Assignment, Atom, Rule, Variable
 F = TypeVar("F", bound=FactSet)
 
 Binding = Mapping[Variable, Term]
+
+_Key = tuple[str, Term | None, Term | None]
 
 VALUE = Variable("#value")  # no program can call a variable so
 
@@ -64,23 +67,26 @@ class RuleIndex:
         self.unconditional = tuple(n for n in plain if not n.rule.atoms)  # on any fact that is there
         self.plain = tuple(n.rule for n in plain if n.rule.atoms)
         self.guarded = tuple(with_body(r, h) for r in self.plain for h in r.heads)
-        self._by_head: dict[tuple[str, Term | None], list[Way]] = {}
+        self._by_head: dict[_Key, list[Way]] = {}
+        self._by_name: dict[str, list[Way]] = {}
         for numbered in rules:
             for head in dict.fromkeys(_plain_head(h) for h in numbered.rule.heads):
-                self._by_head.setdefault(_key(head), []).append(Way(numbered, head))
+                way = Way(numbered, head)
+                self._by_head.setdefault(_key(head), []).append(way)
+                self._by_name.setdefault(head.predicate, []).append(way)
 
     def ways(self, atom: Atom | Fact) -> Iterator[Way]:
         """The rules whose heads may agree with a fact or an atom."""
-        key, anything = _key(atom), (atom.predicate, None)
-        if key == anything:
-            found = self.named(atom.predicate)
-        else:
-            found = [*self._by_head.get(key, ()), *self._by_head.get(anything, ())]
+        name, predicate, object_ = _key(atom)
+        found = self._by_name.get(name, [])
+        if predicate and object_:
+            keys = product((name,), (predicate, None), (object_, None))
+            found = [w for key in keys for w in self._by_head.get(key, ())]
         return (w for w in found if agree(w.head, atom))
 
     def named(self, predicate: str) -> list[Way]:
         """The rules with a head of that name, whatever its arguments."""
-        return [w for key, ways in self._by_head.items() if key[0] == predicate for w in ways]
+        return self._by_name.get(predicate, [])
 
 
 @lru_cache(maxsize=16)
@@ -129,6 +135,13 @@ class Subject(Generic[F]):
         for row in self.engine.instances(self.reading(way.guarded, guards, facts), way.variables, limit):
             yield dict(zip(way.variables, row, strict=True))
 
+    def steps(self, way: Way, fact: Fact, facts: F, limit: int | None = None) -> Iterator[dict[Variable, Term]]:
+        """Bindings with which a rule derives one fact from some others; the head's values need not be looked up."""
+        head = {a: t for a, t in zip(way.head.args, fact.args, strict=True) if isinstance(a, Variable)}
+        others = [v for v in way.variables if v not in head]
+        for row in self.engine.instances(self.reading(way.guarded, self.one(fact), facts), others, limit):
+            yield {**head, **dict(zip(others, row, strict=True))}
+
     def reading(self, guarded: Rule, guards: F, facts: F) -> Extended[F]:
         return reading(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
 
@@ -168,9 +181,9 @@ def _plain_head(head: Atom) -> Atom:
     return replace(head, args=tuple(VALUE if isinstance(a, Aggregate) else a for a in head.args))
 
 
-def _key(atom: Atom | Fact) -> tuple[str, Term | None]:
-    """Triples are told apart by their predicates."""
+def _key(atom: Atom | Fact) -> _Key:
+    """Triples are told apart by their predicates and objects."""
     if atom.predicate != TRIPLE or len(atom.args) != 3:
-        return atom.predicate, None
-    name = atom.args[1]
-    return atom.predicate, name if isinstance(name, str) else None
+        return atom.predicate, None, None
+    _, name, object_ = (a if isinstance(a, str) else None for a in atom.args)
+    return atom.predicate, name, object_

@@ -101,8 +101,12 @@ class WhyNot:
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
-    def _repr_html_(self) -> str:
+    def to_html(self) -> str:
+        """A fragment of HTML that needs nothing else."""
         return f"<pre>{escape(self.tree())}</pre>"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
 
     def __str__(self) -> str:
         return self.tree()

@@ -5,9 +5,11 @@ from tidelog.formats.delta_tables import (
     LOG,
     DeltaFile,
     DeltaReading,
+    DeltaTarget,
     check_delta,
     commit_delta,
     is_delta,
+    table_name,
     write_delta,
     write_delta_file,
 )
@@ -15,7 +17,6 @@ from tidelog.formats.files import (
     Reading,
     blocks_of,
     export_path,
-    file_name,
     format_name,
     is_known,
     is_rdf,
@@ -27,7 +28,7 @@ from tidelog.formats.files import (
     written_aside,
 )
 from tidelog.formats.folders import read_folder
-from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows, from_spark
+from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows, from_spark, marked_columns
 from tidelog.formats.refused import Refuse, Refused
 from tidelog.formats.source import Span
 from tidelog.formats.tables import as_relation, table_kind
@@ -39,6 +40,7 @@ __all__ = [
     "Block",
     "DeltaFile",
     "DeltaReading",
+    "DeltaTarget",
     "Reading",
     "Refuse",
     "Refused",
@@ -48,7 +50,6 @@ __all__ = [
     "check_delta",
     "commit_delta",
     "export_path",
-    "file_name",
     "format_name",
     "from_arrow",
     "from_pandas",
@@ -58,12 +59,14 @@ __all__ = [
     "is_delta",
     "is_known",
     "is_rdf",
+    "marked_columns",
     "only_rdf",
     "read",
     "read_folder",
     "read_import",
     "relation_file",
     "table_kind",
+    "table_name",
     "write",
     "write_delta",
     "write_delta_file",

@@ -6,10 +6,12 @@ A commit of the table's log makes all rows of a write visible at once; what was 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,21 @@ from tidelog.formats.objects import TERMS_METADATA, from_arrow
 from tidelog.formats.writers import Block
 
 LOG = "_delta_log"
+_PLAIN = re.compile(r"[A-Za-z0-9][\w-]*", re.ASCII)
+_UNSAFE = re.compile(r"\W+", re.ASCII)
 
 
 def is_delta(path: Path) -> bool:
     """Whether a directory is a Delta table."""
     return (path / LOG).is_dir()
+
+
+def table_name(predicate: str) -> str:
+    """The directory for the table of a relation. Percent signs, as in names of other files, the package takes amiss."""
+    if _PLAIN.fullmatch(predicate):
+        return predicate
+    digest = blake2b(predicate.encode(), digest_size=4).hexdigest()
+    return f"r{_UNSAFE.sub('-', predicate)}-{digest}"
 
 
 def check_delta() -> None:
@@ -63,6 +75,13 @@ def open_delta(path: Path) -> Any:
         raise InputError(f"{path}: not a readable Delta table: {error}") from None
 
 
+def relation_of(path: Path) -> str:
+    """The relation that a table is: the one it was exported as, or, as with other files, what it is called."""
+    if path.suffix == ".delta":
+        return path.stem
+    return open_delta(path).metadata().name or path.name
+
+
 def _dataset(table: Any) -> Any:
     """The rows of a table; files that it calls partly deleted would show more than there is."""
     from deltalake.exceptions import DeltaError
@@ -82,12 +101,26 @@ def delta_schema(names: Sequence[str]) -> pa.Schema:
     return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
 
 
-def write_delta(path: Path, names: Sequence[str], blocks: Iterable[Block], partition_by: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class DeltaTarget:
+    """A table that is, or is to be: where, of which relation, with which columns."""
+
+    path: Path
+    relation: str
+    columns: Sequence[str]
+    partition_by: Sequence[str] = ()
+
+    @property
+    def by(self) -> list[str] | None:
+        return list(self.partition_by) or None
+
+
+def write_delta(target: DeltaTarget, blocks: Iterable[Block]) -> int:
     """A table, or the next version of one, from blocks of term texts; gives the number of rows."""
     check_delta()
     import deltalake
 
-    schema, written = delta_schema(names), 0
+    schema, written = delta_schema(target.columns), 0
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal written
@@ -96,9 +129,14 @@ def write_delta(path: Path, names: Sequence[str], blocks: Iterable[Block], parti
             yield _batch(block, schema)
 
     reader = pa.RecordBatchReader.from_batches(schema, batches())
-    with _explained(path):
+    with _explained(target.path):
         deltalake.write_deltalake(
-            path, reader, partition_by=list(partition_by) or None, mode="overwrite", schema_mode="overwrite"
+            target.path,
+            reader,
+            name=target.relation,
+            partition_by=target.by,
+            mode="overwrite",
+            schema_mode="overwrite",
         )
     return written
 
@@ -126,20 +164,17 @@ class DeltaFile:
     partition: Mapping[str, str]
 
 
-def commit_delta(path: Path, names: Sequence[str], files: Iterable[DeltaFile], partition_by: Sequence[str]) -> None:
+def commit_delta(target: DeltaTarget, files: Iterable[DeltaFile]) -> None:
     """Make files the rows of a table, or of the next version of one."""
-    from deltalake import DeltaTable, Schema
-    from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+    from deltalake import Schema
+    from deltalake.transaction import AddAction, create_table_with_add_actions
 
-    schema, now = Schema.from_arrow(delta_schema(names)), int(time.time() * 1000)
+    schema, now = Schema.from_arrow(delta_schema(target.columns)), int(time.time() * 1000)
     adds = [AddAction(f.name, f.size, f.partition, now, True, json.dumps({"numRecords": f.rows})) for f in files]
-    by = list(partition_by) or None
-    with _explained(path):
-        if is_delta(path):
-            actions: list[AddAction | RemoveAction] = [*adds]
-            DeltaTable(path).create_write_transaction(actions, "overwrite", schema, by)
-        else:
-            create_table_with_add_actions(str(path), schema, adds, mode="error", partition_by=by)
+    with _explained(target.path):
+        create_table_with_add_actions(
+            str(target.path), schema, adds, mode="overwrite", name=target.relation, partition_by=target.by
+        )
 
 
 @contextmanager

@@ -12,14 +12,14 @@ from urllib.parse import unquote
 
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError
-from tidelog.formats.delta_tables import DeltaReading, is_delta
+from tidelog.formats.delta_tables import DeltaReading, is_delta, relation_of
 from tidelog.formats.files import format_of, is_rdf, read
 
 
 def read_folder(path: Path, predicate: str | None = None) -> list[Iterable[Batch]]:
     """All that is in a directory, each file on its own; relations are called like their files."""
     if is_delta(path):
-        return [DeltaReading(path, predicate or unquote(path.name.removesuffix(".delta")))]
+        return [DeltaReading(path, predicate or relation_of(path))]
     name = format_of(path)
     if name is None:
         found = [each for inside in _data(path) for each in _inside(inside, predicate)]

@@ -6,10 +6,11 @@ that tidelog wrote itself holds the texts of terms and is marked so in its metad
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,22 +58,29 @@ def value_term(value: object) -> Term:
     return to_term(value)
 
 
-def from_arrow(predicate: str, table: pa.Table | pa.RecordBatch) -> Batch:
-    """A batch of the rows of an Arrow table."""
-    columns = [_column(predicate, f, table.column(i)) for i, f in enumerate(table.schema)]
+def from_arrow(predicate: str, table: pa.Table | pa.RecordBatch, marked: Collection[int] = ()) -> Batch:
+    """A batch of the rows of an Arrow table; `marked` columns hold texts of terms, beside those that say so."""
+    columns = []
+    for i, (field, values) in enumerate(zip(table.schema, table.columns, strict=True)):
+        _refuse_nulls(predicate, field.name, values)
+        is_marked = i in marked or TERMS_METADATA.items() <= (field.metadata or {}).items()
+        columns.append(_column(predicate, values, _checked if is_marked else _arrow_term))
     return batch_of_columns(predicate, columns) if columns else Batch(predicate, pa.array([], pa.binary()), ())
 
 
-def _column(source: str, field: pa.Field, values: pa.Array | pa.ChunkedArray) -> Column:
-    if isinstance(values, pa.ChunkedArray):
-        values = values.combine_chunks()
+def _refuse_nulls(source: str, name: str, values: pa.Array | pa.ChunkedArray) -> None:
+    """A row has a number in a table; a batch is a part of something, and does not know its place."""
     if values.null_count:
         row = next(i for i, value in enumerate(values) if not value.is_valid) + 1
-        raise InputError(f"{source}: column {field.name!r} has no value in row {row}; drop such rows or fill them")
+        where = f" in row {row}" if isinstance(values, pa.ChunkedArray) else ""
+        raise InputError(f"{source}: column {name!r} has no value{where}; drop such rows or fill them")
+
+
+def _column(source: str, values: pa.Array | pa.ChunkedArray, term: Callable[[str, Any], Term]) -> Column:
+    if isinstance(values, pa.ChunkedArray):
+        values = values.combine_chunks()
     distinct, codes = encoded(values)
-    if (field.metadata or {}).get(b"tidelog") == b"terms":
-        return column_of(distinct.to_pylist(), codes, lambda text: _checked(source, text))
-    return column_of(distinct.to_pylist(), codes, lambda value: _arrow_term(source, value))
+    return column_of(distinct.to_pylist(), codes, partial(term, source))
 
 
 def _checked(source: str, text: str) -> Term:
@@ -101,10 +109,12 @@ def from_pandas(predicate: str, frame: Any) -> Batch:
 
 def from_spark(predicate: str, frame: Any) -> Batch:
     """A batch of the rows of a Spark DataFrame, fetched to this process."""
-    table = frame.toArrow()
-    marks = [{"tidelog": "terms"}.items() <= (f.metadata or {}).items() for f in frame.schema.fields]
-    fields = [f.with_metadata(TERMS_METADATA) if m else f for f, m in zip(table.schema, marks, strict=True)]
-    return from_arrow(predicate, table.cast(pa.schema(fields)))
+    return from_arrow(predicate, frame.toArrow(), marked_columns(frame.schema))
+
+
+def marked_columns(schema: Any) -> list[int]:
+    """Which columns of a Spark DataFrame hold texts of terms. Arrow is not told by Spark."""
+    return [i for i, field in enumerate(schema.fields) if (field.metadata or {}).get("tidelog") == "terms"]
 
 
 def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:

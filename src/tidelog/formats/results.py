@@ -118,7 +118,7 @@ def _element(term: Term) -> str:
 
 
 def _xml(text: str) -> str:
-    return escape(_NO_XML.sub(lambda m: f"\\u{ord(m[0]):04X}", text))
+    return escape(_NO_XML.sub(lambda m: f"\\u{ord(m[0]):04X}", text), {"\r": "&#13;"})  # a reader would make it \n
 
 
 WRITERS: dict[str, Writer] = {"csv": _write_csv, "tsv": _write_tsv, "json": _write_json, "xml": _write_xml}

@@ -42,6 +42,7 @@ class Held:
         self._strict = strict
         self._read_only = read_only
         self._log: list[Version] = []  # of a knowledge base in memory
+        self._root = None if path is None else Path(path)  # also of an older version, which has no store
         self._store = None if path is None else Store(Path(path), create=create and not read_only)
         self._bulk: Bulk | None = None
         self._engine = LocalEngine(self._settings)

@@ -39,6 +39,7 @@ class History(Held):
         ([('a',)], [])
         """
         past = type(self)(self._settings, read_only=True)
+        past._root = self._root
         past._engine = LocalEngine(self._settings, self._engine.dictionary)
         past._state = state_at(self._on_disk(), self._state, version)
         return past

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tidelog.answers import Answers, FactAnswers, marks
+from tidelog.answers import Answers, FactAnswers, marks, rows_among
 from tidelog.choose import choose_engine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import MODES, OFF
+from tidelog.errors import UsageError
 from tidelog.export import Exported, export
 from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.knowledge_base.held import Held
@@ -76,7 +77,11 @@ class Questions(Held):
         from tidelog.sparql import Limits, Source, evaluate
 
         source = Source(self._engine, self._triples(kind), self.prefixes)
-        return evaluate(source, text, Limits(timeout, max_rows, max_memory))
+        found = evaluate(source, text, Limits(timeout, max_rows, max_memory))
+        if not isinstance(found, Answers):
+            return found
+        explicit = Source(self._engine, self._triples("explicit"), self.prefixes)
+        return found.with_marks(lambda: rows_among(found, cast(Answers, evaluate(explicit, text))))
 
     def _triples(self, kind: Kind) -> LocalFacts:
         """The facts that SPARQL sees: under all names, if one stands for others."""
@@ -172,7 +177,11 @@ class Questions(Held):
         from tidelog.spark.exporting import Source, export_stored
 
         check_kind(kind)
-        source = Source(str(self._on_disk().root.absolute()), self.version, kind)
+        if self._root is None:
+            raise UsageError(
+                'executors read from disk, and this is in memory; open it with a path: tidelog.open("x.kb")'
+            )
+        source = Source(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)
         return export_stored(source, chosen, out, format, overwrite=overwrite, partition_by=partition_by, master=master)
 
@@ -188,11 +197,11 @@ class Questions(Held):
         [DataType(string), DataType(int64)]
         """
         name = self._state.known(predicate)
-        if self._store is None:
+        if self._root is None:
             return cast("DataFrame", self.facts(name, kind).to_spark(spark))
         from tidelog.spark.frames import relation
 
-        return relation(spark, self._store.root, self.version, self._of_kind(kind, name), name, kind)
+        return relation(spark, self._root, self.version, self._of_kind(kind, name), name, kind)
 
     def to_rdflib(self, kind: Kind = "all") -> Graph:
         """The triples as an rdflib Graph in memory, which knows the prefixes; a copy that later changes do not reach.

@@ -28,13 +28,23 @@ from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, Stage
 from tidelog.engines.spark.pieces import Written
 from tidelog.engines.spark.terms import Shipped, ship
 from tidelog.errors import InputError, LimitError, UsageError
-from tidelog.formats import Reading, written_aside
+from tidelog.formats import Reading, marked_columns, written_aside
 from tidelog.formats.refused import REMEMBERED
 from tidelog.inputs import FrameSource
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.pipeline.clock import elapsed
 from tidelog.pipeline.number import Numbered, new_terms, number
-from tidelog.pipeline.parse import BAD_LINES, FAIL, FAILED, QUARANTINE, CodesFile, Parsing, parse_rows, parse_splits
+from tidelog.pipeline.parse import (
+    BAD_LINES,
+    FAIL,
+    FAILED,
+    QUARANTINE,
+    CodesFile,
+    Frame,
+    Parsing,
+    parse_rows,
+    parse_splits,
+)
 from tidelog.pipeline.sections import BUCKETS
 from tidelog.pipeline.shards import Gathered, Routing, gather, route
 from tidelog.pipeline.splits import plan
@@ -218,10 +228,7 @@ class _Job:
             Stage(partial(parse_splits, parsing, tasks), len(tasks)),
             Stage(partial(number, parsing, shipped), numberers),
         ]
-        feeds = [
-            Feed(cast("DataFrame", frame.frame), partial(parse_rows, parsing, frame.predicate, i))
-            for i, frame in enumerate(frames, 1)
-        ]
+        feeds = [_feed(parsing, source, i) for i, source in enumerate(frames, 1)]
         self.progress("parse")
         encoded = _Encoded(sorted(_reports(self.cluster.run(stages, feeds))), known)
         if encoded.total > MAX_TERMS:
@@ -252,6 +259,12 @@ class _Job:
         for path in self.directory.iterdir():
             if str(path) not in kept:
                 path.unlink()
+
+
+def _feed(parsing: Parsing, source: FrameSource, number: int) -> Feed:
+    """A DataFrame in the first stage; all files together are input number 0."""
+    frame = Frame(source.predicate, marked_columns(source.frame.schema), number)
+    return Feed(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
 
 
 def _reports(parcels: Sequence[Parcel]) -> Iterator[Any]:

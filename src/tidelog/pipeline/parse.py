@@ -74,15 +74,21 @@ def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iter
     return _sent(parsing, (0, place), batches)
 
 
-def parse_rows(
-    parsing: Parsing, predicate: str, number: int, place: int, rows: Iterable[pa.RecordBatch]
-) -> Iterator[Parcel]:
-    """The stage for a DataFrame, one of several; files count as the one with number 0."""
+class Frame(NamedTuple):
+    """A DataFrame: the relation it is, which of its columns hold texts of terms, and its number among the inputs."""
+
+    predicate: str
+    marked: list[int]
+    number: int
+
+
+def parse_rows(parsing: Parsing, frame: Frame, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+    """The stage for a DataFrame."""
 
     def batches(_: Refuse | None) -> Iterator[Batch]:
-        return (from_arrow(predicate, part) for part in rows)
+        return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
 
-    return _sent(parsing, (number, place), batches)
+    return _sent(parsing, (frame.number, place), batches)
 
 
 def _sent(

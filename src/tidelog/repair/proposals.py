@@ -46,8 +46,9 @@ class Repair:
         """The facts as rows `(predicate, argument, …)`."""
         return [(fact.predicate, *map(to_value, fact.args)) for fact in self.facts]
 
-    def texts(self) -> list[str]:
-        return [format_fact(fact, self.prefixes) for fact in self.facts]
+    def texts(self, prefixes: Prefixes | None = None) -> list[str]:
+        """The facts as text."""
+        return [format_fact(fact, self.prefixes if prefixes is None else prefixes) for fact in self.facts]
 
     def __str__(self) -> str:
         others = sorted(set(self.effect.removed.texts(self.prefixes)) - set(self.texts()))

@@ -30,7 +30,6 @@ from tidelog.export import (
     format_of_export,
     is_one,
     make_parent,
-    partitions,
 )
 from tidelog.model.facts import column_names
 from tidelog.model.vocabulary import RULESET, TRIPLE
@@ -104,9 +103,11 @@ def export(
     arities = _chosen(source, relations, name)
     columns = {p: column_names(p, arity) for p, arity in arities.items() if arity}
     without = [Exported(p, 0, "", len(source.shown(p))) for p, arity in arities.items() if not arity]
-    if name == DELTA:
-        return _export_delta(_Export(cluster, source, name, columns, _partitions(columns, partition_by)), out) + without
-    return _export_parts(_Export(cluster, source, name, columns, {}), out) + without
+    if list(partition_by) not in ([], [column_names(TRIPLE, 3)[_PREDICATE]]):
+        # slices hold the triples of one predicate after the other, and of other columns too many values for files
+        raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
+    job = _Export(cluster, source, name, columns, tuple(partition_by))
+    return (_export_delta if name == DELTA else _export_parts)(job, out) + without
 
 
 def export_stored(
@@ -123,13 +124,6 @@ def export_stored(
     with session(None, master) as spark:
         cluster = SparkCluster(spark)
         return export(cluster, source, relations, out, format, overwrite=overwrite, partition_by=partition_by)
-
-
-def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Slices hold the triples of one predicate after the other, and of other columns too many values for files."""
-    if wanted and list(wanted) != [column_names(TRIPLE, 3)[_PREDICATE]]:
-        raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
-    return partitions(columns, wanted)
 
 
 def _chosen(source: Source, relations: Sequence[str] | None, name: str) -> dict[str, int]:
@@ -152,7 +146,7 @@ class _Export:
     source: Source
     format: str
     columns: Mapping[str, Sequence[str]]
-    by: Mapping[str, tuple[str, ...]]
+    by: tuple[str, ...]
 
     def run(self, folders: Mapping[str, Path]) -> list[Written]:
         """Write all relations, each into its folder; of attempts that were not reported nothing stays."""
@@ -160,13 +154,15 @@ class _Export:
         pieces = [piece for p, folder in folders.items() for piece in self._pieces(p, folder, mark)]
         places = min(len(pieces), _PLACES * self.cluster.cores) or 1
         task = partial(_write, self.source, self.format, self.by, pieces, places)
-        parts = [Written(**json.loads(bytes(p.payload))) for p in self.cluster.run([Stage(task, places)])]
-        reported = {part.file for part in parts}
-        for folder in folders.values():
-            for path in folder.glob(f"*{mark}*"):
+        reported: set[str] = set()
+        try:
+            parts = [Written(**json.loads(bytes(p.payload))) for p in self.cluster.run([Stage(task, places)])]
+            reported = {part.file for part in parts}
+            return parts
+        finally:
+            for path in (path for folder in folders.values() for path in folder.glob(f"*{mark}*")):
                 if path.name not in reported:
-                    path.unlink()
-        return parts
+                    path.unlink(missing_ok=True)
 
     def _pieces(self, relation: str, folder: Path, mark: str) -> Iterator[Piece]:
         folder.mkdir(exist_ok=True)
@@ -188,12 +184,12 @@ def _export_parts(job: _Export, out: Path) -> list[Exported]:
 
 
 def _export_delta(job: _Export, out: Path) -> list[Exported]:
-    with delta_tables(out, job.columns) as tables:
-        parts = job.run(tables)
-        for p, table in tables.items():
-            files = [formats.DeltaFile(w.file, w.size, w.rows, w.partition or {}) for w in parts if w.relation == p]
-            formats.commit_delta(table, job.columns[p], files, job.by[p])
-    return [_sum(p, parts, path) for p, path in delta_paths(out, job.columns, out).items()]
+    with delta_tables(job.columns, out, job.by) as tables:
+        parts = job.run({table.relation: table.path for table in tables})
+        for table in tables:
+            own = [part for part in parts if part.relation == table.relation]
+            formats.commit_delta(table, [formats.DeltaFile(w.file, w.size, w.rows, w.partition or {}) for w in own])
+    return [_sum(p, parts, path) for p, path in delta_paths(job.columns, out, out).items()]
 
 
 def _sum(relation: str, parts: Iterable[Written], path: Path) -> Exported:
@@ -204,7 +200,7 @@ def _sum(relation: str, parts: Iterable[Written], path: Path) -> Exported:
 def _write(
     source: Source,
     name: str,
-    by: Mapping[str, Sequence[str]],
+    by: Sequence[str],
     pieces: Sequence[Piece],
     places: int,
     place: int,
@@ -212,15 +208,15 @@ def _write(
 ) -> Iterator[Parcel]:
     """The pieces of one task."""
     for piece in pieces[place::places]:
-        for written in _parts(source, name, piece, by.get(piece.relation, ())):
+        for written in _parts(source, name, piece, piece.relation == TRIPLE and bool(by)):
             yield Parcel(0, "part", json.dumps(asdict(written)).encode())
 
 
-def _parts(source: Source, name: str, piece: Piece, by: Sequence[str]) -> Iterator[Written]:
+def _parts(source: Source, name: str, piece: Piece, by_predicate: bool) -> Iterator[Written]:
     """One part, or one for each predicate; none if there is nothing to write."""
     shown = source.shown(piece.relation)
     found = rows(shown.facts, shown.E, piece.slice, shown.kind)
-    for predicate, group in groupby(found, lambda some: int(some.columns[_PREDICATE][0]) if by else None):
+    for predicate, group in groupby(found, lambda some: int(some.columns[_PREDICATE][0]) if by_predicate else None):
         blocks = ([shown.facts.dictionary.decode_array(c) for c in some.columns] for some in group)
         if name != DELTA:
             yield _write_part(piece, name, blocks)

@@ -61,8 +61,8 @@ def look_up(I: LocalFacts, triples: Sequence[Places], slots: Slots, length: int)
         length, open_ = _checked(open_, slots, length)
         if not length or not open_:
             return length, []
-        best = min((_count(lookup, slots, length) for lookup in open_), key=_size)
-        if best.size > FEW:
+        best = _best(open_, slots, length)
+        if best is None:
             break
         length = _extend(best, slots, length)
         open_.remove(best.lookup)
@@ -114,8 +114,16 @@ def _take(slots: Slots, which: Ints) -> None:
             slots[slot] = column[which]
 
 
-def _size(matches: Matches) -> int:
-    return matches.size
+def _best(lookups: list[Lookup], slots: Slots, length: int) -> Matches | None:
+    """The triple that leads to the fewest bindings, or the first that leads to no more; None if all lead to many."""
+    best: Matches | None = None
+    for lookup in lookups:
+        found = _count(lookup, slots, length)
+        if found.size <= length:
+            return found
+        if found.size <= FEW and (best is None or found.size < best.size):
+            best = found
+    return best
 
 
 def _count(lookup: Lookup, slots: Slots, length: int) -> Matches:

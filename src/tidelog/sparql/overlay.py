@@ -16,7 +16,7 @@ from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term
 
 UNBOUND = -1
-_FEW = 64  # terms that are looked up faster one by one
+_FEW = 64  # terms that are looked up faster one by one, either way
 
 
 class Overlay:
@@ -58,6 +58,8 @@ class Overlay:
 
     def decode_many(self, ids: Ints) -> list[Term | None]:
         """The terms of ids, None where there is none."""
+        if len(ids) <= _FEW:
+            return [self.decode(i) if i >= 0 else None for i in ids.tolist()]
         if not self._own and (not len(ids) or int(ids.min()) >= 0):
             return list(self.dictionary.decode_many(ids))
         terms: list[Term | None] = [None] * len(ids)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tidelog.answers import Answers
 from tidelog.model.terms import Value, to_value
 from tidelog.sparql.overlay import Overlay
+from tidelog.sparql.tables import numbered
 
 if TYPE_CHECKING:
     import pyarrow
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tidelog.kernel.rows import Ints
 
 _BLOCK = 65_536
+_FEW = 64  # rows that are decoded faster one by one
 
 
 class Solutions(Answers):
@@ -36,8 +38,18 @@ class Solutions(Answers):
         if not self._columns:
             yield from [()] * len(self)
         for start in range(0, len(self), _BLOCK) if self._columns else ():
-            block = [self._overlay.decode_many(c[start : start + _BLOCK]) for c in self._columns]
-            yield from zip(*([None if t is None else to_value(t) for t in c] for c in block), strict=True)
+            yield from zip(*(self._values(c[start : start + _BLOCK]) for c in self._columns), strict=True)
+
+    def _values(self, column: Ints) -> list[Value | None]:
+        """The values of a column, each distinct one made once."""
+        if len(column) <= _FEW:
+            ids = column.tolist()
+            known = {i: to_value(self._overlay.decode(i)) if i >= 0 else None for i in set(ids)}
+            return [known[i] for i in ids]
+        number, first = numbered([column], len(column))
+        terms = self._overlay.decode_many(column[first])
+        values = [None if term is None else to_value(term) for term in terms]
+        return [values[n] for n in number.tolist()]
 
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
         """The columns as pyarrow arrays of canonical term texts, null where unbound, some rows at a time."""

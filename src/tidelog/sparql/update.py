@@ -102,7 +102,7 @@ class _Request:
 
     def _instance(self, node: Node, solution: Solution, fresh: dict[Term, Term]) -> Term | None:
         if isinstance(node, Variable):
-            return solution[node]
+            return solution.get(node)
         if not is_blank(node):
             return node
         if node not in fresh:

@@ -14,7 +14,7 @@ import numpy as np
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.relations import WHOLE, Numbering, Relation
 from tidelog.kernel.mixed import WIDTH, Mixed, encode
-from tidelog.kernel.rows import Ints, expand
+from tidelog.kernel.rows import Ints, Mask, expand
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Aggregate, Atom, Variable
@@ -98,27 +98,24 @@ class AtomIndex:
         self._starts = np.cumsum(self._counts) - self._counts
         self._atoms = np.array([i for k in keys for i in by_key[k]], dtype=np.int64)
 
-    def found(self, facts: Mixed) -> tuple[Ints, Ints]:
-        """Pairs (position of a fact, number of a key): a key is what some atoms have in common."""
+    def matches(self, facts: Mixed, useful: Mask | None = None) -> tuple[Ints, Ints]:
+        """Pairs (position of a fact, number of an atom), only of atoms that are useful."""
+        starts, counts, atoms = self._starts, self._counts, self._atoms
+        if not len(self._keys) or not len(facts):
+            return atoms[:0], atoms[:0]
+        if useful is not None and not useful.all():
+            kept = useful[atoms]
+            atoms, counts = atoms[kept], np.add.reduceat(kept, starts, dtype=np.int64)
+            starts = np.cumsum(counts) - counts
         relations = facts.relations << _HALF
         first, second = relations | _IN_COLUMN[0] | facts.first, relations | _IN_COLUMN[1] | facts.second
         asked = np.concatenate((relations, first, second))
         at = self._keys.searchsorted(asked)
         hits = (self._keys.take(at, mode="clip") == asked).nonzero()[0]
-        return hits % len(facts), at[hits]
-
-    def atoms_of(self, key: int) -> Ints:
-        start = self._starts[key]
-        return self._atoms[start : start + self._counts[key]]
-
-    def matches(self, facts: Mixed) -> tuple[Ints, Ints]:
-        """Pairs (position of a fact, number of an atom): atoms without constants, then by their first constant."""
-        if not len(self._keys) or not len(facts):
-            return self._atoms[:0], self._atoms[:0]
-        fact, key = self.found(facts)
-        counts = self._counts[key]
-        which, positions = expand(self._starts[key], counts, int(counts.sum()))
-        return fact[which], self._atoms[positions]
+        at = at[hits]
+        counts = counts[at]
+        which, positions = expand(starts[at], counts, int(counts.sum()))
+        return (hits % len(facts))[which], atoms[positions]
 
     def has_triples(self, facts: Mixed) -> bool:
         """Whether the atoms in `anywhere` have something to match."""
@@ -136,14 +133,16 @@ class Templates:
         constants = [[_constant(made.args[c], dictionary) for _, made in pairs] for c in range(WIDTH)]
         self.places, self.constants = np.array(places, dtype=np.int64), np.array(constants, dtype=np.int64)
 
-    def columns(self, facts: Mixed, fact: Ints, template: Ints) -> tuple[Ints, Ints]:
-        """Both columns of the atoms made from pairs (fact, template)."""
-        given = np.array((np.zeros(len(facts), dtype=np.int64), facts.first, facts.second))
-        first, second = (given[self.places[c][template], fact] + self.constants[c][template] for c in range(WIDTH))
-        return first, second
+    def column(self, number: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
+        """One column of the atoms made from pairs (fact, template), where two columns of all facts are given."""
+        place = self.places[number][template]
+        constant = self.constants[number][template]
+        value = np.where(place == 1, given[0][fact], given[1][fact])
+        return np.where(place == 0, constant, value)
 
-    def codes(self, bits: int, facts: Mixed, fact: Ints, template: Ints) -> Ints:
-        return encode(bits, self.relations[template], *self.columns(facts, fact, template))
+    def codes(self, bits: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
+        first, second = (self.column(number, given, fact, template) for number in range(WIDTH))
+        return encode(bits, self.relations[template], first, second)
 
 
 def _place(arg: Argument | None, matched: Narrow) -> int:

@@ -195,7 +195,7 @@ class LocalEngine:
         work: Work,
     ) -> Supports:
         """Rule by rule."""
-        search = Supports(self.solver, *(Gathered(self.dictionary, self.budget) for _ in range(3)), *window)
+        search = Supports(self.solver, lambda: Gathered(self.dictionary, self.budget), *window)
         for extended in _possible(self._families.united([guarded(r, guards, facts, negated) for r in rules])):
             search.add(extended, work)
         return search

@@ -97,6 +97,11 @@ class LocalFacts:
             self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
         return self._read[relation]
 
+    def has(self, number: int) -> bool:
+        """False only if a numbered relation has no facts."""
+        relation, _ = Numbering.of(self.dictionary).relations[number]
+        return relation in self._tables or (len(self._plus) > 0 and self.lookup(number) is not None)
+
     def lookup(self, number: int) -> Lookup | None:
         """The facts of a numbered relation, to look up a few in them; carries nothing out."""
         if number not in self._lookups:

@@ -8,8 +8,7 @@ here: which of them, and at which atom, the facts may match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +21,7 @@ from tidelog.engines.local.relations import Numbering
 from tidelog.engines.local.shapes import Family, Member, Shape, Step, member_of
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
 from tidelog.kernel.mixed import Mixed
-from tidelog.kernel.rows import Ints
+from tidelog.kernel.rows import Ints, Mask
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 T = TypeVar("T")
@@ -31,80 +30,70 @@ _MANY = 50_000  # facts from which on rules do better one by one, on all cores
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class Found(NamedTuple, Generic[T]):
-    """What the facts of a small set match."""
+class Part(NamedTuple):
+    """Pairs of a fact and an atom that it may match, for atoms that are dealt with together."""
 
-    fact: Ints  # pairs with `rule`: rules of one atom
-    rule: Ints
-    families: list[Matches]
-    others: list[T]  # rules of another kind that may match
+    slot: int
+    fact: Ints
+    atom: Ints
 
 
 class Entries(Generic[T]):
-    """Atoms to be matched: those of rules with one atom, each with the atom it gives, then those of other rules."""
+    """Atoms to be matched, each in a slot: those of rules with one atom, with the atom they give, in slots that the
+    caller says; those of each family in a slot of its own; and those of other rules in the last one.
+    """
 
     def __init__(
         self,
         dictionary: Dictionary,
-        lifted: Sequence[tuple[Atom, Narrow, Narrow]],
+        lifted: Sequence[tuple[Atom, Narrow, Narrow, int]],
         members: Sequence[tuple[Atom, Member, T]],
         others: Sequence[tuple[Atom, T]],
         plans: Callable[[Shape], list[list[Step]]],
     ) -> None:
         self.dictionary = dictionary
         self.numbering = Numbering.of(dictionary)
+        self.index = AtomIndex(dictionary, [e[0] for entries in (lifted, members, others) for e in entries])
+        self.templates = Templates(dictionary, [(matched, made) for _, matched, made, _ in lifted])
         self.lifted = len(lifted)
-        self.joined = self.lifted + len(members)
-        atoms = [entry[0] for entries in (lifted, members, others) for entry in entries]
-        self.index = AtomIndex(dictionary, atoms)
-        self.templates = Templates(dictionary, [(matched, made) for _, matched, made in lifted])
-        self.others = [entry[-1] for entries in (members, others) for entry in entries]
-        shapes = list(dict.fromkeys(member.shape for _, member, _ in members))
-        number = {shape: i for i, shape in enumerate(shapes)}
+        self.rest = [entry[-1] for entries in (members, others) for entry in entries]
+        self.first_family = 1 + max((slot for *_, slot in lifted), default=-1)
+        by_shape: dict[Shape, list[int]] = {}
+        for i, (_, member, _) in enumerate(members):
+            by_shape.setdefault(member.shape, []).append(i)
+        self.families = [Family(s, plans(s), [members[i][1].constants for i in m]) for s, m in by_shape.items()]
+        self.last = self.first_family + len(self.families)
+        numbers = {shape: self.first_family + i for i, shape in enumerate(by_shape)}
+        slots = [*(e[-1] for e in lifted), *(numbers[m.shape] for _, m, _ in members), *[self.last] * len(others)]
         # numpy sorts 16 bits by radix, ten times as fast as 64
-        kind = np.int16 if len(shapes) < 1 << 15 else np.int64
-        self.family = np.array([number[member.shape] for _, member, _ in members], dtype=kind)
-        parts = [[m.constants for _, m, _ in members if m.shape == shape] for shape in shapes]
-        self.families = [Family(shape, plans(shape), part) for shape, part in zip(shapes, parts, strict=True)]
-        seen = [0] * len(shapes)
-        self.member = np.zeros(len(members), dtype=np.int64)
-        for i, family in enumerate(self.family.tolist()):
-            self.member[i] = seen[family]
-            seen[family] += 1
+        self.slot: Ints = np.array(slots, dtype=np.int16 if self.last < 1 << 15 else np.int64)
+        self.member = np.zeros(len(self.slot), dtype=np.int64)
+        for entries in by_shape.values():
+            self.member[self.lifted + np.array(entries)] = np.arange(len(entries))
 
     def coded(self, facts: LocalFacts) -> Mixed | None:
         """The facts with codes that the terms of today fit into, if they are few."""
         few, bits = facts.few, self.numbering.bits(len(self.dictionary))
         return None if few is None or len(few) > _MANY or bits is None else few.with_bits(bits)
 
-    def matches(self, facts: Mixed) -> Found[T]:
-        fact, atom = self.index.matches(facts)
-        lifted, others = np.flatnonzero(atom < self.lifted), np.flatnonzero(atom >= self.joined)
-        found = set((atom[others] - self.lifted).tolist())
+    def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
+        """What the facts match, slot by slot; of rules with one atom only those in slots that are useful."""
+        fact, atom = self.index.matches(facts, None if useful is None else useful[self.slot])
+        slot = self.slot[atom]
+        order = slot.argsort(kind="stable")
+        fact, atom = fact[order], atom[order]
+        return [Part(number, fact[a:b], atom[a:b]) for number, a, b in cuts(slot[order])]
+
+    def matches(self, part: Part, columns: Sequence[Ints]) -> Matches:
+        """The pairs of a family."""
+        return Matches.of(self.families[part.slot - self.first_family], columns, part.fact, self.member[part.atom])
+
+    def others(self, parts: Iterable[Part], facts: Mixed) -> list[T]:
+        """The entries of some parts, and those that any triple may match."""
+        found = {i for part in parts for i in part.atom.tolist()}
         if self.index.anywhere and self.index.has_triples(facts):
-            found.update(i - self.lifted for i in self.index.anywhere)
-        families: list[Matches] = []
-        if len(lifted) + len(others) < len(atom):
-            families = self._families(facts, fact, atom)
-        return Found(fact[lifted], atom[lifted], families, [self.others[i] for i in sorted(found)])
-
-    def _families(self, facts: Mixed, fact: Ints, atom: Ints) -> list[Matches]:
-        some = np.flatnonzero((atom >= self.lifted) & (atom < self.joined))
-        fact, entry = fact[some], atom[some] - self.lifted
-        group = self.family[entry]
-        order = np.argsort(group, kind="stable")
-        fact, entry, group = fact[order], entry[order], group[order]
-        columns = facts.first, facts.second
-        return [
-            Matches.of(self.families[number], columns, fact[part], self.member[entry[part]])
-            for number, part in cuts(group)
-        ]
-
-    def entries_of(self, matches: Matches) -> list[T]:
-        """The rules of a family that may match, to be joined otherwise."""
-        number = self.families.index(matches.family)
-        members = np.flatnonzero(self.family == number)
-        return [self.others[i] for i in members[np.unique(matches.member)].tolist()]
+            found.update(self.index.anywhere)
+        return [self.rest[i - self.lifted] for i in sorted(found)]
 
 
 class Forward:
@@ -117,7 +106,7 @@ class Forward:
             pairs = [pair_of(rule.atoms[0], head, dictionary) for head in rule.heads] if _has_one_atom(rule) else []
             known = [p for p in pairs if p is not None]
             if known and len(known) == len(pairs) and not any(free_columns(*pair) for pair in known):
-                lifted += [(rule.atoms[0], *pair) for pair in known]
+                lifted += [(rule.atoms[0], *pair, 0) for pair in known]
                 counts += [int(i == 0) for i in range(len(known))]
                 continue
             for i, atom in enumerate(rule.atoms):
@@ -136,23 +125,27 @@ class Forward:
         facts = self._entries.coded(pivot)
         if facts is None:
             return None
-        fact, rule, families, others = self._entries.matches(facts)
-        work.derivations += int(self._counts[rule].sum())
-        codes = [self._entries.templates.codes(facts.bits, facts, fact, rule)]
-        for matches in families:
-            shape = matches.family.shape
-            sources = [before if i < shape.position else behind for i in range(len(shape.body))]
-            found = _all_matches(matches, sources)
+        entries, codes = self._entries, [_NONE]
+        columns, left = (facts.first, facts.second), []
+        for part in entries.parts(facts):
+            if part.slot < entries.first_family:
+                work.derivations += int(self._counts[part.atom].sum())
+                codes.append(entries.templates.codes(facts.bits, columns, part.fact, part.atom))
+                continue
+            found = None if part.slot == entries.last else _all_matches(entries.matches(part, columns), before, behind)
             if found is None:
-                others += self._entries.entries_of(matches)
-            else:
+                left.append(part)
+            elif len(found):
                 work.derivations += len(found)
-                codes += found.codes(facts.bits, shape.given) if len(found) else []
-        return pivot.with_few(Mixed.of(facts.bits, np.concatenate(codes))), others
+                codes += found.codes(facts.bits, found.family.shape.given)
+        heads = pivot.with_few(Mixed.of(facts.bits, np.concatenate(codes)))
+        return heads, entries.others(left, facts)
 
 
-def _all_matches(matches: Matches, sources: Sequence[LocalFacts]) -> Matches | None:
-    reads = lookups(matches.family, sources)
+def _all_matches(matches: Matches, before: LocalFacts, behind: LocalFacts) -> Matches | None:
+    """The matches of a family with its pivot; None if they are too many."""
+    shape = matches.family.shape
+    reads = lookups(matches.family, [before if i < shape.position else behind for i in range(len(shape.body))])
     if reads is None:
         return matches.take(_NONE)
     return joined(matches, cheapest(matches, matches.family.plans, reads), reads)
@@ -175,8 +168,9 @@ def free_columns(matched: Narrow, made: Narrow) -> list[int]:
     return [c for c, a in enumerate(made.args) if isinstance(a, Variable) and a not in matched.args]
 
 
-def cuts(group: Ints) -> Iterator[tuple[int, slice]]:
-    """Where each group lies among sorted numbers."""
-    if len(group):
-        starts = [0, *(np.flatnonzero(group[1:] != group[:-1]) + 1).tolist(), len(group)]
-        yield from ((int(group[a]), slice(a, b)) for a, b in pairwise(starts))
+def cuts(slots: Ints) -> list[tuple[int, int, int]]:
+    """(number, start, stop) of each stretch of sorted numbers."""
+    if not len(slots):
+        return []
+    starts = [0, *((slots[1:] != slots[:-1]).nonzero()[0] + 1).tolist()]
+    return list(zip(slots[starts].tolist(), starts, [*starts[1:], len(slots)], strict=True))

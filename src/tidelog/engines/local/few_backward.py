@@ -14,18 +14,17 @@ import numpy as np
 from tidelog.algebra.engine import Work
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.few import Entries, cuts, free_columns, pair_of
+from tidelog.engines.local.few import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.shapes import Family, Shape, Step, member_of
 from tidelog.engines.local.small_joins import MOST, Matches, cheapest, joined, lookups
 from tidelog.kernel.lookup import Lookup
-from tidelog.kernel.mixed import NONE, Mixed, encode
+from tidelog.kernel.mixed import Mixed, encode
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.rules.syntax import Rule
 
 Window = tuple[int, int | None]
 
 FIRST: Window = (0, 1)
-_BEST_FIRST = 256  # guards from which on it pays to look for most of them in one place
 
 
 class Backward:
@@ -33,21 +32,20 @@ class Backward:
 
     def __init__(self, dictionary: Dictionary, rules: Sequence[Rule]) -> None:
         lifted, members, others = [], [], []
+        # A slot of rules looks in one relation; the first slot has all rules whose guard leaves nothing open.
+        slots: dict[tuple[int, int] | None, int] = {None: 0}
         for rule in rules:
             pair = pair_of(*rule.atoms, dictionary) if len(rule.body) == len(rule.atoms) == 2 else None
             member = member_of(rule, 0, rule.atoms[1:], dictionary)
-            if pair is not None and len(free_columns(*pair)) < max(1, len(pair[1].filled())):
-                lifted.append((rule.atoms[0], *pair))
+            if pair is not None and len(free := free_columns(*pair)) < max(1, len(pair[1].filled())):
+                key = (pair[1].number, free[0]) if free else None
+                lifted.append((rule.atoms[0], *pair, slots.setdefault(key, len(slots))))
             elif member is not None and _plans(member.shape):
                 members.append((rule.atoms[0], member, rule))
             else:
                 others.append((rule.atoms[0], rule))
         self.entries = Entries[Rule](dictionary, lifted, members, others, _plans)
-        # A group of rules looks in one relation; the first group has all rules whose guard leaves nothing open.
-        keys = [(made.number, free[0]) if (free := free_columns(g, made)) else None for _, g, made in lifted]
-        self.groups = list(dict.fromkeys((None, *keys)))
-        kind = np.int16 if len(self.groups) < 1 << 15 else np.int64
-        self.group = np.array([self.groups.index(k) for k in keys], dtype=kind)
+        self.slots = list(slots)[: self.entries.first_family]
         # Windows must fit together, so each family goes on with the same place in all of them.
         self._plans: dict[Family, list[Step]] = {}
 
@@ -76,17 +74,10 @@ class Backward:
         facts = self.entries.coded(guards)
         if facts is None:
             return None
-        proved, bodies = facts.keep(np.zeros(len(facts), dtype=np.bool_)), NONE
-        if len(facts) > _BEST_FIRST:
-            look = _Look(self, facts, sources, FIRST, everything=False)
-            look.at_best_rules()
-            proved, bodies, facts = facts.keep(look.proved), look.bodies(), facts.keep(~look.proved)
-            work.derivations += look.matches
         look = _Look(self, facts, sources, FIRST, everything=False)
         look.at_rules()
         work.derivations += look.matches
-        proved, bodies = proved.plus(facts.keep(look.proved)), bodies.plus(look.bodies())
-        return guards.with_few(proved), guards.with_few(bodies), look.others
+        return guards.with_few(facts.keep(look.proved)), guards.with_few(look.bodies()), look.others
 
 
 def _plans(shape: Shape) -> list[list[Step]]:
@@ -103,6 +94,7 @@ class _Look:
         self.backward, self.entries = backward, backward.entries
         self.facts, self.sources = facts, sources
         (self.start, self.stop), self.everything = window, everything
+        self.columns = facts.first, facts.second
         self.others: list[Rule] = []
         self.more: Mask = np.zeros(len(facts), dtype=np.bool_)
         self.proved: Mask = np.zeros(len(facts), dtype=np.bool_)
@@ -112,63 +104,54 @@ class _Look:
     def bodies(self) -> Mixed:
         return Mixed.of(self.facts.bits, np.concatenate(self.found))
 
-    def at_best_rules(self) -> None:
-        """For each guard only the rule of one atom that has most facts to look at: that is enough for most guards."""
-        fact, key = self.entries.index.found(self.facts)
-        order = np.argsort(key, kind="stable")
-        fact, key = fact[order], key[order]
-        for number, part in cuts(key):
-            rules = self.entries.index.atoms_of(number)
-            lifted = rules[rules < self.entries.lifted].tolist()
-            if lifted:
-                best = min(lifted, key=lambda rule: self._size(self.backward.group[rule]))
-                self._at_group(self.backward.group[best], fact[part], np.full(part.stop - part.start, best))
-
     def at_rules(self) -> None:
-        found = self.entries.matches(self.facts)
-        self.others = found.others
-        group = self.backward.group[found.rule]
-        order = np.argsort(group, kind="stable")
-        fact, rule, group = found.fact[order], found.rule[order], group[order]
-        parts = cuts(group) if self.everything else sorted(cuts(group), key=lambda cut: self._size(cut[0]))
-        for number, part in parts:
-            self._at_group(number, fact[part], rule[part])
-        self._at_families(found.families)
+        entries, slots = self.entries, self.backward.slots
+        useful = np.ones(entries.last + 1, dtype=np.bool_)
+        useful[: len(slots)] = [key is None or self.sources.has(key[0]) for key in slots]
+        parts = entries.parts(self.facts, useful)
+        if not self.everything:
+            parts.sort(key=self._order)
+        for part in parts:
+            if part.slot < len(slots):
+                self._at_slot(part)
+            elif part.slot < entries.last:
+                self._at_family(entries.matches(part, self.columns))
+        self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
 
-    def _at_group(self, number: int, fact: Ints, rule: Ints) -> None:
-        """The rules of one atom that look in the same relation."""
+    def _order(self, part: Part) -> tuple[bool, int]:
+        """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""
+        if part.slot >= len(self.backward.slots):
+            return True, part.slot
+        key = self.backward.slots[part.slot]
+        lookup = None if key is None else self.sources.lookup(key[0])
+        return False, 0 if lookup is None else -len(lookup)
+
+    def _at_slot(self, part: Part) -> None:
+        """Rules of one atom."""
+        key, (_, fact, rule) = self.backward.slots[part.slot], part
         if not self.everything:
             open_ = (~self.proved[fact]).nonzero()[0]
             if not len(open_):
                 return
             fact, rule = fact[open_], rule[open_]
-        key = self.backward.groups[number]
-        columns = self.entries.templates.columns(self.facts, fact, rule)
-        if key is None:
-            self._at_present(fact, rule, columns)
-        else:
-            self._at_relation(*key, fact, columns)
+        if key is not None:
+            self._at_relation(*key, fact, rule)
+        elif self.start == 0:
+            self._at_present(fact, rule)
 
-    def _size(self, group: int) -> int:
-        """Large relations are looked at first: they are the most likely ones."""
-        key = self.backward.groups[group]
-        lookup = None if key is None else self.sources.lookup(key[0])
-        return 0 if lookup is None else -len(lookup)
-
-    def _at_present(self, fact: Ints, rule: Ints, columns: tuple[Ints, Ints]) -> None:
+    def _at_present(self, fact: Ints, rule: Ints) -> None:
         """Which of the bodies that are known completely are there."""
-        if self.start > 0:
-            return
-        codes = encode(self.facts.bits, self.entries.templates.relations[rule], *columns)
-        order = np.argsort(codes)
-        here = np.flatnonzero(self.sources.holds(Mixed(self.facts.bits, codes[order])))
-        self._note(fact[order[here]], [codes[order[here]]])
+        codes = self.entries.templates.codes(self.facts.bits, self.columns, fact, rule)
+        order = codes.argsort()
+        order = order[self.sources.holds(Mixed(self.facts.bits, codes[order]))]
+        self._note(fact[order], [codes[order]])
 
-    def _at_relation(self, number: int, free: int, fact: Ints, columns: tuple[Ints, Ints]) -> None:
+    def _at_relation(self, number: int, free: int, fact: Ints, rule: Ints) -> None:
+        """Rows of one relation, of which the guard leaves one column open."""
         lookup = self.sources.lookup(number)
         if lookup is None:
             return
-        values = columns[1 - free]
+        values = self.entries.templates.column(1 - free, self.columns, fact, rule)
         if not self.everything:
             which, other = lookup.first(1 - free, values)
         else:
@@ -178,16 +161,13 @@ class _Look:
         bound = values[which]
         self._note(fact[which], [encode(self.facts.bits, number, *((other, bound) if free == 0 else (bound, other)))])
 
-    def _at_families(self, families: Sequence[Matches]) -> None:
-        """The rules of more atoms."""
-        for matches in families:
-            if not self.everything:
-                matches = matches.take(np.flatnonzero(~self.proved[matches.fact]))
-            reads = lookups(matches.family, [self.sources] * len(matches.family.shape.body)) if len(matches) else None
-            if reads is not None:
-                self._at_family(matches, reads)
-
-    def _at_family(self, matches: Matches, reads: Sequence[Lookup]) -> None:
+    def _at_family(self, matches: Matches) -> None:
+        """Rules of more atoms."""
+        if not self.everything:
+            matches = matches.take((~self.proved[matches.fact]).nonzero()[0])
+        reads = lookups(matches.family, [self.sources] * len(matches.family.shape.body)) if len(matches) else None
+        if reads is None:
+            return
         plan = self.backward.plan_of(matches, reads)
         opening = next((i for i, step in enumerate(plan) if step.column is not None), len(plan))
         checked = joined(matches, plan[:opening], reads)

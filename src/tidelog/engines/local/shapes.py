@@ -125,7 +125,7 @@ class _Numbering:
         if isinstance(arg, Variable):
             return self.variables.setdefault(arg, len(self.variables))
         assert isinstance(arg, str)
-        self.constants.append(self.dictionary.encode(arg))
+        self.constants.append(self.dictionary.encode(arg))  # type: ignore[arg-type]
         return ~(len(self.constants) - 1)
 
 

@@ -40,21 +40,21 @@ class Matches:
             if arg >= 0 and matches.variables[arg] is None:
                 matches.variables[arg] = column[fact]
             elif not family.is_exact:
-                wrong.append(column[fact] != matches.value(arg))
-        return matches.take(np.flatnonzero(~np.logical_or.reduce(wrong))) if wrong else matches
+                wrong.append(column[fact] != matches.column(arg))
+        return matches.take((~np.logical_or.reduce(wrong)).nonzero()[0]) if wrong else matches
 
     def __len__(self) -> int:
         return len(self.fact)
 
-    def value(self, arg: int | None) -> Ints | int:
+    def column(self, arg: int | None) -> Ints:
         """What stands in a column of a place."""
         if arg is None:
-            return 0
+            return np.zeros(len(self), dtype=np.int64)
         if arg < 0:
             return self.family.constants[~arg][self.member]
-        column = self.variables[arg]
-        assert column is not None
-        return column
+        values = self.variables[arg]
+        assert values is not None
+        return values
 
     def take(self, index: Ints) -> Matches:
         variables = [None if v is None else v[index] for v in self.variables]
@@ -63,19 +63,16 @@ class Matches:
     def checked(self, place: Place, lookup: Lookup) -> Matches:
         """Those for which the place, bound completely, is there."""
         found = lookup.holds(self._rows(place))
-        return self if found.all() else self.take(np.flatnonzero(found))
+        return self if found.all() else self.take(found.nonzero()[0])
 
     def _rows(self, place: Place) -> Ints:
-        first, second = map(self.value, place.args)
-        rows = first << HALF | second
-        return np.full(len(self), rows, dtype=np.int64) if isinstance(rows, int) else rows
+        first, second = map(self.column, place.args)
+        return first << HALF | second
 
     def reach(self, step: Step, lookup: Lookup) -> Reach:
         """The rows of a place of which one column is bound."""
         assert step.column is not None
-        values = self.value(self.family.shape.body[step.place].args[step.column])
-        assert not isinstance(values, int)
-        return lookup.reach(step.column, values)
+        return lookup.reach(step.column, self.column(self.family.shape.body[step.place].args[step.column]))
 
     def opened(self, step: Step, which: Ints, other: Ints) -> Matches:
         """Extended by the open column of a place."""
@@ -88,11 +85,7 @@ class Matches:
 
     def codes(self, bits: int, places: Sequence[Place]) -> list[Ints]:
         """The facts that some places stand for."""
-        return [encode(bits, p.number, *map(self.value, p.args)) + self._zeros(p) for p in places]
-
-    def _zeros(self, place: Place) -> Ints | int:
-        """To make an array of a fact without arguments."""
-        return np.zeros(len(self), dtype=np.int64) if place.args == (None, None) else 0
+        return [encode(bits, p.number, *map(self.column, p.args)) for p in places]
 
 
 def lookups(family: Family, sources: Sequence[LocalFacts]) -> list[Lookup] | None:

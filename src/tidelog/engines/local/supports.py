@@ -13,7 +13,7 @@ remembered.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,18 +41,10 @@ _PASSED = 16  # matches for each binding up to which an atom is passed
 class Supports:
     """The supports of one batch of rules in one window."""
 
-    def __init__(
-        self,
-        solver: Solver,
-        gathered: Gathered,
-        proved: Gathered,
-        unfinished: Gathered,
-        start: int,
-        stop: int | None,
-    ) -> None:
+    def __init__(self, solver: Solver, gather: Callable[[], Gathered], start: int, stop: int | None) -> None:
         """Gathers body facts, the guards that have a match, and those that have more candidates."""
         self.solver = solver
-        self.gathered, self.proved, self.unfinished = gathered, proved, unfinished
+        self.gathered, self.proved, self.unfinished = gather(), gather(), gather()
         self.start, self.stop = start, stop
 
     def add(self, extended: Extended[LocalFacts], work: Work) -> None:

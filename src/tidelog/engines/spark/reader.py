@@ -43,7 +43,8 @@ _OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
     "&": operator.and_,
 }
 
-Key = tuple[int, int, Part, int]  # id, key, part, shard
+Key = tuple[int, Part, int]  # key, part, shard
+Stored = Rows | tuple[Relation, Run]  # of which few, or many, are left in a file
 
 
 class Reader:
@@ -55,42 +56,42 @@ class Reader:
         self.nodes: Mapping[int, Spec] = {}
         self.rows_read = 0  # rows of files that evaluation has looked at
         self._nothing = LocalFacts(dictionary, {})
-        self._facts: dict[Key, LocalFacts] = {}
-        self._tallies: dict[Key, LocalTally] = {}
-        self._pieces: dict[str, Piece] = {}
+        self._facts: dict[int, dict[Key, LocalFacts]] = {}  # by the id of the node
+        self._tallies: dict[int, dict[Key, LocalTally]] = {}
+        self._pieces: dict[int, dict[str, Piece]] = {}
 
     def turn(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
         """From now on read these; forget what nobody can ask for any more."""
         self.nodes = nodes
-        for cache in (self._facts, self._tallies):
-            for key in [k for k in cache if k[0] not in alive]:
-                del cache[key]
-        if len(self._pieces) > 4 * len(alive) * self.shards:
-            self._pieces.clear()
+        for cache in (self._facts, self._tallies, self._pieces):
+            for id_ in [i for i in cache if i not in alive]:
+                del cache[id_]
 
     def facts(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
         """The part of a set whose key argument has its home at a shard."""
-        found = self._facts.get((id_, key, part, shard))
+        known = self._facts.setdefault(id_, {})
+        found = known.get((key, part, shard))
         if found is None:
-            found = self._facts[id_, key, part, shard] = self._evaluated(id_, key, part, shard)
+            found = known[key, part, shard] = self._evaluated(id_, key, part, shard)
         return found
 
     def whole(self, id_: int, part: Part) -> LocalFacts:
         """The part of a set, of all shards."""
-        spec = self.nodes[id_]
-        place = (id_, -1, part, -1)
-        if place not in self._facts:
+        known = self._facts.setdefault(id_, {})
+        found = known.get((-1, part, -1))
+        if found is None:
+            spec = self.nodes[id_]
             if isinstance(spec, HeldSpec):
-                self._facts[place] = self.of_rows(self._selected(self._piece(spec.path), part))
+                found = self.of_rows(self._selected(self._piece(id_, spec.path), part))
             else:
-                shards = (self.facts(id_, 0, part, shard) for shard in range(self.shards))
-                self._facts[place] = reduce(operator.or_, shards)
-        return self._facts[place]
+                found = reduce(operator.or_, (self.facts(id_, 0, part, shard) for shard in range(self.shards)))
+            known[-1, part, -1] = found
+        return found
 
     def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
         spec = self.nodes[id_]
         if isinstance(spec, LeafSpec):
-            return self.of_rows(self._stored(spec, key, part, shard))
+            return self.of_rows(self._stored(id_, spec, key, part, shard))
         if isinstance(spec, HeldSpec):
             return self._held(id_, key, part, shard)
         if isinstance(spec, OpSpec):
@@ -110,22 +111,23 @@ class Reader:
             for place, there in split(rows, key, self.shards):
                 homes[place].append(there)
         for place, there_ in enumerate(homes):
-            self._facts[id_, key, part, place] = self.of_rows(there_)
-        return self._facts[id_, key, part, shard]
+            self._facts[id_][key, part, place] = self.of_rows(there_)
+        return self._facts[id_][key, part, shard]
 
-    def _stored(self, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Rows | tuple[Relation, Run]]:
+    def _stored(self, id_: int, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Stored]:
         for copy in spec.copies:
             path = copy.paths[shard]
             if copy.key == key and path is not None:
-                yield from self._selected(self._piece(path), part)
+                yield from self._selected(self._piece(id_, path), part)
 
-    def _piece(self, path: str) -> Piece:
-        found = self._pieces.get(path)
+    def _piece(self, id_: int, path: str) -> Piece:
+        known = self._pieces.setdefault(id_, {})
+        found = known.get(path)
         if found is None:
-            found = self._pieces[path] = pieces.read(path)
+            found = known[path] = pieces.read(path)
         return found
 
-    def _selected(self, piece: Piece, part: Part) -> Iterator[Rows | tuple[Relation, Run]]:
+    def _selected(self, piece: Piece, part: Part) -> Iterator[Stored]:
         """The rows of a file that belong to a part; runs where all of a relation does."""
         for relation, count in piece.counts().items():
             if not part.has(relation):
@@ -141,7 +143,7 @@ class Reader:
                 assert run is not None
                 yield relation, run
 
-    def of_rows(self, parts: Iterator[Rows | tuple[Relation, Run]] | list[Rows]) -> LocalFacts:
+    def of_rows(self, parts: Iterator[Stored] | list[Rows]) -> LocalFacts:
         """Facts of sorted rows; few of them as one array."""
         found = list(parts)
         rows = [p for p in found if isinstance(p, Rows) and len(p)]
@@ -155,18 +157,19 @@ class Reader:
 
     def tally(self, id_: int, part: Part, shard: int) -> LocalTally:
         """The part of a tally at a shard."""
-        found = self._tallies.get((id_, 0, part, shard))
+        known = self._tallies.setdefault(id_, {})
+        found = known.get((0, part, shard))
         if found is None:
-            found = self._tallies[id_, 0, part, shard] = self._counted(id_, part, shard)
+            found = known[0, part, shard] = self._counted(id_, part, shard)
         return found
 
     def _counted(self, id_: int, part: Part, shard: int) -> LocalTally:
         spec = self.nodes[id_]
         if isinstance(spec, TallyLeafSpec):
             path = spec.paths[shard]
-            return self._of_weights(() if path is None else self._piece(path).all_rows(), part)
+            return self._of_weights(() if path is None else self._piece(id_, path).all_rows(), part)
         if isinstance(spec, TallyHeldSpec):
-            cut = (dict(split(rows, 0, self.shards)) for rows in self._piece(spec.path).all_rows())
+            cut = (dict(split(rows, 0, self.shards)) for rows in self._piece(id_, spec.path).all_rows())
             return self._of_weights((homes[shard] for homes in cut if shard in homes), part)
         if isinstance(spec, SumSpec):
             left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)

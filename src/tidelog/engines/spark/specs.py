@@ -6,11 +6,9 @@ and only for the relations it reads: see `reader`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from tidelog.engines.local.relations import WHOLE, Relation
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.engines.local.relations import Relation
 
 
 class Part(NamedTuple):
@@ -31,8 +29,7 @@ class Part(NamedTuple):
 EVERYTHING = Part()
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     """The facts of some relations, each at the home of one argument: a file for each shard that has any."""
 
     key: int
@@ -43,22 +40,19 @@ class Copy:
         return self.relations is None or relation in self.relations
 
 
-@dataclass(frozen=True, slots=True)
-class LeafSpec:
+class LeafSpec(NamedTuple):
     """A set in files."""
 
     copies: tuple[Copy, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldSpec:
+class HeldSpec(NamedTuple):
     """A small set in one file, which every place reads."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class OpSpec:
+class OpSpec(NamedTuple):
     """`| - &` of two sets."""
 
     op: str
@@ -66,16 +60,14 @@ class OpSpec:
     right: int
 
 
-@dataclass(frozen=True, slots=True)
-class OnlySpec:
+class OnlySpec(NamedTuple):
     """The facts of one predicate."""
 
     source: int
     predicate: str
 
 
-@dataclass(frozen=True, slots=True)
-class PositiveSpec:
+class PositiveSpec(NamedTuple):
     """The facts that have a positive count in a tally."""
 
     tally: int
@@ -84,22 +76,19 @@ class PositiveSpec:
 FactsSpec = LeafSpec | HeldSpec | OpSpec | OnlySpec | PositiveSpec
 
 
-@dataclass(frozen=True, slots=True)
-class TallyLeafSpec:
+class TallyLeafSpec(NamedTuple):
     """A tally in files: each fact with its count at the home of its first argument."""
 
     paths: tuple[str | None, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TallyHeldSpec:
+class TallyHeldSpec(NamedTuple):
     """A small tally in one file."""
 
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class SumSpec:
+class SumSpec(NamedTuple):
     """`+ -` of two tallies."""
 
     op: str
@@ -107,16 +96,14 @@ class SumSpec:
     right: int
 
 
-@dataclass(frozen=True, slots=True)
-class OfSpec:
+class OfSpec(NamedTuple):
     """The counts of the facts of a set."""
 
     tally: int
     facts: int
 
 
-@dataclass(frozen=True, slots=True)
-class OnceSpec:
+class OnceSpec(NamedTuple):
     """Each fact of a set, once."""
 
     facts: int
@@ -124,5 +111,3 @@ class OnceSpec:
 
 TallySpec = TallyLeafSpec | TallyHeldSpec | SumSpec | OfSpec | OnceSpec
 Spec = FactsSpec | TallySpec
-
-__all__ = ["EVERYTHING", "TRIPLE", "WHOLE", "Part", "Spec"]

@@ -1,0 +1,135 @@
+"""Proofs of random derived facts of universities: milliseconds for each, all of them checked; and all instances at once.
+
+A proof is asked for as a user would, fact by fact, with nothing kept in between but what the knowledge base keeps
+anyway. The check (`tidelog.explain.checking`) knows nothing of the search: each step is an instance of a rule, each leaf an
+explicit fact, and no fact proves itself.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import tidelog
+from bench import machine
+from bench.report import fill, machine_line, table
+from bench.workloads import NAMED, prepare
+from tidelog.explain.checking import check
+from tidelog.knowledge_base import KnowledgeBase
+from tidelog.model.facts import Fact
+
+NAME = "explain"
+PAGE = "explanations-benchmark"
+Result = dict[str, Any]
+
+# Universities and facts to be proved, by whether the run is quick.
+SIZES = {True: (1, 1_000), False: (10, 10_000)}
+PARTS = (50, 95, 99, 100)
+PATTERNS = {"all persons": "[?x, rdf:type, ub:Person]", "all facts": "[?x, ?p, ?y]"}
+
+
+def run(quick: bool, data: Path) -> Result:
+    """Everything that was measured, ready for JSON."""
+    universities, proofs = SIZES[quick]
+    case = prepare(NAMED[f"lubm-{universities}"], data)
+    with tidelog.open() as kb:
+        kb.load(case.data_path, case.program_path)
+        facts = [Fact(p, tuple(args)) for p, *args in _derived(kb)]
+        _say(f"{len(facts):,} derived facts, {proofs:,} to be proved")
+        return {
+            "machine": machine.describe(),
+            "versions": {"tidelog": tidelog.__version__},
+            "universities": universities,
+            "explicit": len(kb._state.E),
+            "derived": len(facts),
+            "proofs": _proofs(kb, Random(0).sample(facts, proofs)),
+            "tables": {name: _table(kb, pattern) for name, pattern in PATTERNS.items()},
+        }
+
+
+def _derived(kb: KnowledgeBase) -> list[tuple[Any, ...]]:
+    return sorted((fact.predicate, *fact.args) for fact in kb._state.I - kb._state.E)
+
+
+def _proofs(kb: KnowledgeBase, facts: list[Fact]) -> Result:
+    """Prove each fact; the first is not counted, it sorts what the others find sorted."""
+    kb.explain(facts[0])
+    seconds, found = [], []
+    for fact in facts:
+        start = time.perf_counter()
+        found.append(kb.explain(fact))
+        seconds.append(time.perf_counter() - start)
+    seconds.sort()
+    _check(kb, facts, found)
+    return {
+        "count": len(facts),
+        "milliseconds": {str(p): 1000 * seconds[min(len(seconds) - 1, len(seconds) * p // 100)] for p in PARTS},
+        "heights": dict(sorted(Counter(str(e.depth) for e in found).items())),
+        "checked": len(found),
+    }
+
+
+def _check(kb: KnowledgeBase, facts: list[Fact], found: list[tidelog.Explanation]) -> None:
+    """Every proof must be one. The rules have no negation, so the check needs no facts besides the leaves."""
+    leaves = {leaf for explanation in found for leaf in explanation.proof.leaves()}
+    explicit = set(kb._engine.collect(leaves) & kb._state.E)
+    for fact, explanation in zip(facts, found, strict=True):
+        problems = check(explanation.proof, kb.rules, explicit, ())
+        if problems or explanation.proof.fact != fact:
+            raise SystemExit(f"wrong proof of {fact}: {problems}")
+
+
+def _table(kb: KnowledgeBase, pattern: str) -> Result:
+    start = time.perf_counter()
+    instances = kb.explain_all(pattern)
+    found = time.perf_counter() - start
+    rows = instances.to_arrow().num_rows
+    return {"rows": rows, "joins": found, "seconds": time.perf_counter() - start}
+
+
+def markdown(result: Result) -> str:
+    proofs = result["proofs"]
+    intro = (
+        f"LUBM-{result['universities']}: {result['explicit']:,} explicit facts, {result['derived']:,} derived. "
+        f"{proofs['count']:,} random derived facts, a proof of least height of each; {proofs['checked']:,} proofs checked, "
+        "none was wrong."
+    )
+    heights = ", ".join(f"{count:,} of height {height}" for height, count in proofs["heights"].items())
+    parts = [machine_line(result), intro, table(("", "milliseconds"), _times(proofs)), f"Heights: {heights}."]
+    parts.append("`explain_all`, one step down, as an Arrow table:")
+    parts.append(table(("facts", "rows", "seconds to find", "seconds with texts"), _tables(result)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _times(proofs: Result) -> Iterator[tuple[str, ...]]:
+    for part, milliseconds in proofs["milliseconds"].items():
+        yield ("slowest" if part == "100" else f"p{part}", f"{milliseconds:.2f}")
+
+
+def _tables(result: Result) -> Iterator[tuple[str, ...]]:
+    for name, found in result["tables"].items():
+        yield name, f"{found['rows']:,}", f"{found['joins']:.2f}", f"{found['seconds']:.2f}"
+
+
+def write(result: Result, folder: Path, name: str) -> None:
+    """`name.json` and `name.md` in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    (folder / f"{name}.md").write_text(markdown(result))
+
+
+def publish(source: Path, docs: Path) -> None:
+    """Rewrite the generated part of the page; put the data beside it."""
+    fill(docs / f"{PAGE}.md", markdown(json.loads(source.read_text())))
+    shutil.copyfile(source, docs / f"{PAGE}.json")
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
