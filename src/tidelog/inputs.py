@@ -13,6 +13,7 @@ a list                    of any of these
 from __future__ import annotations
 
 import glob
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ from tidelog.rules.syntax import Program, Rule
 
 PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
 
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _COMPRESSION = 10  # how many times larger RDF text is than its gzip
 
 Prefixes = Mapping[str, str]
@@ -54,7 +56,18 @@ class FrameSource:
         yield formats.from_spark(self.predicate, self.frame)
 
 
-# Where facts come from: a file (`formats.Reading`), a DataFrame, or rows that were parsed already.
+@dataclass(frozen=True, slots=True)
+class RemoteSource:
+    """Files that only Spark can reach, named by a URL or a pattern of URLs: `hdfs://host/data/*.nt`."""
+
+    url: str
+    relation: str | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        raise UsageError(f'{self.url}: only Spark can read this; load it with engine="spark"')
+
+
+# Where facts come from: a file (`formats.Reading`), a DataFrame, a URL, or rows that were parsed already.
 Batches = Iterable[Batch]
 
 
@@ -131,6 +144,8 @@ def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
             result.batches.append([formats.from_rdflib(source)])
         elif formats.table_kind(source):
             result.batches += _batches(*formats.as_relation(source, relation))
+        elif isinstance(source, str) and _URL.match(source):
+            result.batches.append(RemoteSource(source, relation))
         elif isinstance(source, str | Path):
             for path in expand_paths([source]):
                 result.add_path(path, relation)

@@ -30,7 +30,14 @@ RULES = parse_rules("""
 
 
 def limits(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
-    choices = {"FEW": (0, 5, 40, 10**6), "_TINY": (0, 8), "_LOPSIDED": (0, 1, 3), "_CORRECTIONS": (0, 4, 256)}
+    choices = {
+        "FEW": (0, 5, 40, 10**6),
+        "_TINY": (0, 8),
+        "_SMALL": (0, 8),
+        "_LOPSIDED": (0, 1, 3),
+        "_CORRECTIONS": (0, 4, 256),
+        "_MOST_CORRECTIONS": (0, 6, 512),
+    }
     for name, values in choices.items():
         monkeypatch.setattr(fact_set, name, random.choice(values))
 

@@ -148,3 +148,17 @@ def test_two_heads_that_become_one_fact() -> None:
     kb = tidelog.open()
     kb.apply(add="e(a, a) . e(a, b) .", add_rules="s(?x, ?y), s(?y, ?x) :- e(?x, ?y) .")
     assert sorted(row[0] for row in kb.explain_all("s(?x, ?y)").to_rows()) == ["s(a, a)", "s(a, b)", "s(b, a)"]
+
+
+class Session:
+    """What a Spark session is asked for."""
+
+    def createDataFrame(self, table: Any) -> Any:  # noqa: N802
+        return ["data frame", table.num_rows, table.column_names]
+
+
+def test_a_spark_session_gets_the_table() -> None:
+    kb = tidelog.open()
+    kb.apply(add=FAMILY, add_rules=RULES)
+    frame = kb.explain_all("ancestor(?x, ?y)", spark=Session())
+    assert frame == ["data frame", 3, ["fact", "kind", "rule", "name", "body"]]

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import tidelog
+from tests.equality.histories import random_history
+from tidelog.equality.modes import MODES
+from tidelog.equality.representatives import SAME, SAME_AS
+from tidelog.explain.proof import Node, Proof
+from tidelog.explain.subject import ground_atom, premises
 from tidelog.knowledge_base import KnowledgeBase
+from tidelog.model.facts import Fact
+from tidelog.model.terms import to_term
 
 FACTS = """[ann, owl:sameAs, anna] . [anna, <knows>, bob] . [bob, owl:sameAs, rob] . [ann, <age>, 7] ."""
 RULES = """
@@ -75,3 +83,38 @@ def test_an_equality_that_went(kb: KnowledgeBase) -> None:
 def test_the_table(kb: KnowledgeBase) -> None:
     rows = kb.explain_all("[?x, knownBy, anna]").to_rows()
     assert rows == [("[bob, knownBy, ann]", "rule", 1, None, ["[ann, knows, bob]"])]
+
+
+def check_shown(kb: KnowledgeBase, root: Node, explicit: frozenset[Fact], shown: set[Fact]) -> None:
+    """Leaves were asserted, steps are instances of rules over representatives, names are equal; all of it is shown."""
+    rules = {rule.key for rule in MODES["rewriting"].rules(kb._engine, kb.rules, kb._state.I)}
+    for node in Proof(root).nodes:
+        if node.kind == "names":
+            pairs = (
+                [node.fact.args] if not node.premises else zip(node.fact.args, node.premises[0].fact.args, strict=True)
+            )
+            assert all(a == b or Fact("triple", (a, SAME_AS, b)) in shown for a, b in pairs)
+        elif node.kind == "explicit":
+            assert node.fact in explicit
+        else:
+            assert node.numbered is not None
+            rule = node.numbered.rule
+            assert not rule.body or rule.key in rules
+            assert node.fact in {ground_atom(head, node.binding) for head in rule.heads}
+            assert tuple(p.fact for p in node.premises) == premises(rule, node.binding)
+        assert node.fact in shown or node.fact.predicate == SAME
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_facts(seed: int) -> None:
+    random = Random(seed)
+    for state in random_history(seed).states[1::4]:
+        kb = tidelog.open(equality="rewriting")
+        kb.apply(add=list(state.facts), add_rules=state.rules)
+        shown = {Fact(str(name), tuple(map(to_term, args))) for name, *args in kb.all_facts()}
+        for fact in random.sample(sorted(shown), min(8, len(shown))):
+            found = kb.explain(fact)
+            assert found.proof.fact == fact
+            check_shown(kb, found.proof.root, state.facts, shown)
+            for each in kb.explain(fact, all_proofs=3).proofs:
+                check_shown(kb, each.root, state.facts, shown)

@@ -44,7 +44,7 @@ def test_there_and_back(seed: int) -> None:
     rows = random_rows(Random(seed)) | {(3, 5, 5)}
     facts = mixed(rows, 24)
     packed = facts.packed()
-    segments = facts.segments()
+    segments = [(number, *ends) for number, ends in facts.segments.items()]
     assert [(number, stop - start) for number, start, stop in segments] == [
         (n, len([r for r in rows if r[0] == n])) for n in sorted({r[0] for r in rows})
     ]

@@ -22,6 +22,11 @@ def blocks(path: Path, language: str) -> list[str]:
     return [text for kind, text in _BLOCK.findall(path.read_text(encoding="utf-8")) if kind == language]
 
 
+def needs_spark(path: Path) -> bool:
+    """Whether the Python blocks of a page use a Spark session; tests/spark runs those."""
+    return any("SparkSession" in block for block in blocks(path, "python"))
+
+
 @dataclass(frozen=True)
 class Step:
     """A shell command and what the page says it prints."""

@@ -32,6 +32,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "equality": (*BOTTOM, "rules", "algebra", "algorithms"),
     "engines.reference": (*BOTTOM, "rules", "algebra"),
     "engines.local": ENGINE,
+    "engines.spark": (*ENGINE, "engines.local"),
     # LocalFacts is the form facts have in memory; the store brings them there and back.
     "store": (*ENGINE, "engines.local.fact_set", "engines.local.relations"),
     "answers": ENGINE,
@@ -77,7 +78,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "ontologies": (*MIDDLE, "inputs", "owl"),
     "pending": (*BOTTOM, "attempt", "inputs", "knowledge_base", "engines.local", "state"),
-    "rdflib_store": (*MIDDLE, "", "knowledge_base", "pending", "queries", "sparql"),
+    "rdflib_store": (*MIDDLE, "", "equality", "knowledge_base", "pending", "queries", "sparql"),
     "program": (*MIDDLE, "inputs", "knowledge_base"),
     "": (
         *BOTTOM,
@@ -122,6 +123,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "formats": (*COLUMNS, "pyoxigraph", "rdflib"),
     "generate": COLUMNS,
     "engines.local": COLUMNS,
+    "engines.spark": (*COLUMNS, "pyspark"),
     "answers": COLUMNS,
     "knowledge_base": ("rdflib", "pyspark"),  # their types
     "spark": (*COLUMNS, "pyspark"),

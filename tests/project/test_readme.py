@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.documents import ROOT, Step, blocks, run_session, run_step, shows, steps
+from tests.project.documents import ROOT, Step, blocks, needs_spark, run_session, run_step, shows, steps
 from tidelog.rules.expressions import FUNCTIONS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-WITH_PYTHON = [page for page in PAGES if blocks(page, "python")]
+WITH_PYTHON = [page for page in PAGES if blocks(page, "python") and not needs_spark(page)]
 WITH_CONSOLE = [page for page in PAGES if blocks(page, "console")]
 
 

@@ -55,8 +55,8 @@ def _after(kb: tidelog.KnowledgeBase, repair: tidelog.Repair) -> tidelog.Knowled
 
 
 WRONG = [
-    ({"fact": "p(?x)"}, "is not one fact"),
-    ({"fact": "p(a), p(b)"}, "is not one fact"),
+    ({"fact": "p(a) . p(b) ."}, "one fact is expected, not 2"),
+    ({"fact": 7}, "cannot read a fact from int"),
     ({"fact": "p(a)", "limit": 0}, "at least 1"),
     ({"fact": "p(a)", "keep": 7}, "names of relations, facts and patterns, not int"),
     ({"fact": "p(a)", "keep": "~p(a)"}, "is not a pattern of facts to keep"),
@@ -70,6 +70,13 @@ def test_wrong_use(arguments: dict[str, object], message: str) -> None:
     kb.apply(add="p(a) .")
     with pytest.raises(tidelog.UsageError, match=message):
         kb.repair(**arguments)  # type: ignore[arg-type]
+
+
+def test_a_row_is_a_fact() -> None:
+    kb = tidelog.open()
+    kb.apply(add="p(a) .")
+    (row,) = kb.all_facts()
+    assert [repair.rows for repair in kb.repair(row)] == [[row]]
 
 
 def test_with_rewriting_it_says_that_it_cannot() -> None:

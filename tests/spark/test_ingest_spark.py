@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -16,7 +17,7 @@ from tidelog import formats
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster import SparkCluster
 from tidelog.errors import InputError
-from tidelog.inputs import Frame, FrameSource
+from tidelog.inputs import Frame, FrameSource, RemoteSource
 from tidelog.pipeline.ingest import Source
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def source_of(predicate: str, frame: DataFrame) -> FrameSource:
 def on_spark(
     spark: SparkSession, sources: list[Source], scratch: Path, dictionary: Dictionary | None = None
 ) -> Outcome:
-    return outcome(SparkCluster(spark), sources, scratch, dictionary, split_size=200)
+    return outcome(SparkCluster(spark), sources, scratch, dictionary, split_size=1000)
 
 
 def test_all_kinds_and_a_second_load(spark: SparkSession, data: Path) -> None:
@@ -78,3 +79,40 @@ def test_columns_marked_as_terms(spark: SparkSession, tmp_path: Path) -> None:
     marked = marked.withMetadata("t", {"tidelog": "terms"})
     found = on_spark(spark, [source_of("t", marked)], tmp_path / "scratch")
     assert {str(f.args[0]) for f in found.facts()} == {'"x"@en', "<a>", "_:b"}
+
+
+def named(path: Path) -> RemoteSource:
+    return RemoteSource(f"file://{path}")
+
+
+REMOTE = ("plain.nt", "unended.nt", "crlf.nt", "quads.nq", "zipped.nt.gz", "some.ttl", "measured.parquet", "age.csv")
+
+
+def test_files_that_only_spark_reads(spark: SparkSession, data: Path) -> None:
+    there = on_spark(spark, [named(data / name) for name in REMOTE], data.parent / "scratch")
+    expected = here([formats.read(data / name) for name in REMOTE], data.parent / "other", 1)
+    assert there.facts() == expected.facts()
+    assert there.terms() == expected.terms()
+
+
+@pytest.mark.parametrize("name", ["bad.nt", "bad.ttl"])
+def test_a_bad_line_is_named_there_too(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(NT + BAD if name == "bad.nt" else "<a> <b> ;;; <c")
+    with pytest.raises(InputError) as expected:
+        list(formats.read(path))
+    with pytest.raises(InputError) as found:
+        on_spark(spark, [named(path)], tmp_path / "scratch")
+    assert str(found.value).replace("file://", "").replace("file:", "") == str(expected.value)
+
+
+def test_bad_lines_are_counted_there_too(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "bad.nt").write_text(NT + BAD)
+    out = tmp_path / "out.jsonl"
+    found = outcome(
+        SparkCluster(spark), [named(tmp_path / "bad.nt")], tmp_path / "scratch", bad_lines="quarantine", quarantine=out
+    )
+    lines = (NT + BAD).splitlines()
+    records = [json.loads(line) for line in out.read_text().splitlines()]
+    assert found.ingested.bad == len(records) == 3
+    assert [r["text"] for r in records] == [lines[r["line"] - 1] for r in records]

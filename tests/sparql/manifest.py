@@ -1,4 +1,4 @@
-"""The W3C suites of SPARQL 1.1 beside the repository: what their manifests say, as cases."""
+"""The W3C suites of SPARQL 1.0 and 1.1 beside the repository: what their manifests say, as cases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pyoxigraph as ox
 
 from tidelog.model.vocabulary import RDF
 
-SUITE = Path(__file__).parents[3] / "shared" / "w3c" / "sparql" / "sparql11"
+FOLDER = Path(__file__).parents[3] / "shared" / "w3c" / "sparql"
+SUITES = {"": FOLDER / "sparql11", "1.0/": FOLDER / "sparql10"}  # by what the names of their tests start with
 _MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 _QUERY = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
 _UPDATE = "http://www.w3.org/2009/sparql/tests/test-update#"
@@ -24,6 +25,8 @@ KINDS = {
     "UpdateEvaluationTest": "update",
     "PositiveSyntaxTest11": "right",
     "PositiveUpdateSyntaxTest11": "right",
+    "PositiveSyntaxTest": "right",
+    "NegativeSyntaxTest": "wrong",
     "NegativeSyntaxTest11": "wrong",
     "NegativeUpdateSyntaxTest11": "wrong",
 }
@@ -41,6 +44,7 @@ class Case:
     named_graphs: bool = False
     regimes: frozenset[str] = field(default_factory=frozenset)
     regime: str = ""
+    lax: bool = False  # how often a row comes does not matter
 
     @property
     def base(self) -> str:
@@ -52,13 +56,14 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    for path in sorted(SUITE.glob("*/manifest.ttl")):
-        yield from _Manifest(path.resolve()).cases()
+    for name, suite in SUITES.items():
+        for path in sorted(suite.glob("*/manifest.ttl")):
+            yield from _Manifest(path.resolve(), f"{name}{path.parent.name}").cases()
 
 
 class _Manifest:
-    def __init__(self, path: Path) -> None:
-        self.folder = path.parent.name
+    def __init__(self, path: Path, name: str) -> None:
+        self.name = name
         self.store = ox.Store()
         self.store.load(path=str(path), format=ox.RdfFormat.TURTLE, base_iri=path.as_uri())
 
@@ -70,7 +75,7 @@ class _Manifest:
                     yield self._case(node, kind)
 
     def _case(self, node: object, kind: str) -> Case:
-        name = f"{self.folder}/{_after(node, '#')}"
+        name = f"{self.name}/{_after(node, '#')}"
         action, result = self._one(node, f"{_MANIFEST}action"), self._one(node, f"{_MANIFEST}result")
         if kind in ("right", "wrong"):
             return Case(name, kind, _path(action))
@@ -82,7 +87,8 @@ class _Manifest:
         text = _path(self._one(action, f"{_QUERY}query"))
         data = tuple(map(_path, self._values(action, f"{_QUERY}data")))
         named = bool(self._values(action, f"{_QUERY}graphData"))
-        return Case(name, kind, text, data, _path(result), named, self._regimes(action))
+        lax = self._one(node, f"{_MANIFEST}resultCardinality") is not None
+        return Case(name, kind, text, data, _path(result), named, self._regimes(action), lax=lax)
 
     def _regimes(self, action: object) -> frozenset[str]:
         given = self._one(action, f"{_SERVICE}entailmentRegime")

@@ -105,3 +105,34 @@ def test_load_is_refused(folder: Path, iri: str, message: str) -> None:
             kb.update(f"INSERT DATA {{ <a> <b> <c> }} ; LOAD <{iri}>", allow=["data"])
         assert kb.version == 0
         assert len(kb.update(f"INSERT DATA {{ <a> <b> <c> }} ; LOAD SILENT <{iri}>", allow=["data"]).added) == 1
+
+
+def test_on_disk(tmp_path: Path) -> None:
+    """A request is one version, with its message."""
+    with tidelog.open(tmp_path / "x.kb") as kb:
+        kb.update("INSERT DATA { <a> <p> <b> } ; INSERT { ?y <q> ?x } WHERE { ?x <p> ?y }", message="both")
+    with tidelog.open(tmp_path / "x.kb", read_only=True) as kb:
+        assert [(v.version, v.message, v.added) for v in kb.versions()] == [(1, "both", 2)]
+        assert kb.verify(recompute=True).ok
+        assert len(kb.update("CLEAR ALL", dry_run=True).removed) == 2
+        with pytest.raises(UsageError, match="read only"):
+            kb.update("CLEAR ALL")
+
+
+def test_what_another_process_wrote_is_seen(tmp_path: Path) -> None:
+    with tidelog.open(tmp_path / "x.kb") as late:
+        with tidelog.open(tmp_path / "x.kb") as early:
+            early.update("INSERT DATA { <a> <p> <b> }")
+        assert len(late.update("DELETE WHERE { ?x ?p ?y }").removed) == 1
+
+
+def test_equality_by_rewriting() -> None:
+    """Patterns match all names; what is deleted are the facts as they were stated."""
+    with tidelog.open(equality="rewriting") as kb:
+        kb.apply(add="[a, owl:sameAs, b] . [a, p, c] . [d, p, b] .")
+        change = kb.update("INSERT { ?x <seen> true } WHERE { ?x <p> <c> }")
+        assert {row[1] for row in change.added} == {"a", "b"}
+        kb.update(
+            "DELETE WHERE { ?x <p> <c> } ; INSERT { <it> <has> ?n } WHERE { SELECT (COUNT(*) AS ?n) { ?x <p> ?y } }"
+        )
+        assert sorted(kb.query("[it, has, ?n]")) == [(2,)]  # d p a, d p b

@@ -1,13 +1,13 @@
 """Proofs at first sight: which facts follow in one step, as far as a short look shows.
 
-A fact with thousands of matches needs one. An engine that can stop at the first offers the verb `proofs`; for any other
-the first candidates of `supports` have to do.
+A fact with thousands of matches needs one. An engine that can stop at the first offers the verb `proofs`, with the same
+arguments; for any other the first candidates of `supports` have to do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import guarded
@@ -17,13 +17,9 @@ from tidelog.rules.syntax import Rule
 F = TypeVar("F", bound=FactSet)
 
 
-@runtime_checkable
-class Prover(Protocol[F]):
-    """An engine with the verb `proofs`."""
-
-    def proofs(self, rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
-        """What the function of this name gives."""
-        ...
+def proofs(self, rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
+    """What the function of this name gives."""
+    ...
 
 
 def proofs(engine: Engine[F], rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
@@ -32,8 +28,10 @@ def proofs(engine: Engine[F], rules: Sequence[Rule], guards: F, facts: F, negate
     The rules are as in `supports`. A guard fact that is not returned may have a match all the same, but one with few
     candidates should not be overlooked. Adds the number of matches looked at to `work.derivations`.
     """
-    if isinstance(engine, Prover):
-        return engine.proofs(rules, guards, facts, negated, work)
+    own = getattr(engine, "proofs", None)
+    if own is not None:
+        found: tuple[F, F] = own(rules, guards, facts, negated, work)
+        return found
     bodies, _ = engine.supports(rules, guards, facts, negated, 0, 1, work)
     proved = engine.derive([guarded(r, guards, bodies, negated) for r in rules if guards.may_match(r.atoms[0])], Work())
     return proved & guards, bodies

@@ -15,7 +15,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over, reading
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.explain.columns import Part, part_table, schema, without_same_head
+from tidelog.explain.columns import Part, schema, table_of, without_same_head
 from tidelog.explain.names import Named
 from tidelog.explain.subject import VALUE, Way, variables_of
 from tidelog.kernel.bindings import Bindings, Columns
@@ -61,11 +61,7 @@ class RuleInstances:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table; `body` is a column of lists."""
-        import pyarrow as pa
-
-        return pa.concat_tables(
-            [schema().empty_table(), *(part_table(self._engine.dictionary, p) for p in self._parts)]
-        )
+        return table_of(self._engine.dictionary, self._parts)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame (needs pandas)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -46,10 +46,14 @@ def schema() -> pa.Schema:
     return pa.schema([*fields, ("body", pa.list_(pa.string()))])
 
 
-def part_table(dictionary: Dictionary, part: Part) -> pa.Table:
-    """The rows of a part."""
-    bounds = [*range(0, part.length, _BLOCK), part.length]
-    return pa.concat_tables([schema().empty_table(), *(_block(dictionary, part, a, b) for a, b in pairwise(bounds))])
+def table_of(dictionary: Dictionary, parts: Iterable[Part]) -> pa.Table:
+    """The rows of some parts, in chunks none of which is empty: Spark takes an empty one for the end."""
+    blocks = [_block(dictionary, part, *bounds) for part in parts for bounds in _bounds(part.length)]
+    return pa.concat_tables(blocks) if blocks else schema().empty_table()
+
+
+def _bounds(length: int) -> Iterator[tuple[int, int]]:
+    return pairwise([*range(0, length, _BLOCK), length])
 
 
 def _block(dictionary: Dictionary, part: Part, start: int, stop: int) -> pa.Table:
@@ -89,8 +93,10 @@ def _lists(columns: list[pa.Array], count: int) -> pa.ListArray:
     offsets = pa.array(np.arange(count + 1, dtype=np.int32) * width)
     if not width:
         return pa.ListArray.from_arrays(offsets, pa.array([], pa.string()))
-    order = np.arange(width * count).reshape(width, count).T.ravel()
-    return pa.ListArray.from_arrays(offsets, pa.concat_arrays(columns).take(pa.array(order)))
+    together = pa.concat_arrays(columns)
+    if width > 1:
+        together = together.take(pa.array(np.arange(width * count).reshape(width, count).T.ravel()))
+    return pa.ListArray.from_arrays(offsets, together)
 
 
 class _Texts:
@@ -126,10 +132,17 @@ class _Texts:
 def _readable(terms: pa.Array) -> pa.Array:
     """Terms as rules have them: names and numbers bare, IRIs in brackets."""
     texts = terms.cast(pa.string())
+    is_iri = pc.and_(pc.starts_with(texts, "<"), pc.match_substring(texts, ":"))
+    if pc.all(is_iri).as_py():
+        return texts
+    others = pc.invert(is_iri)
+    return pc.replace_with_mask(texts, others, _bare(texts.filter(others)))
+
+
+def _bare(texts: pa.Array) -> pa.Array:
+    """Names, literals and blank nodes."""
     named = pc.replace_substring_regex(texts, _NAME, r"\1")
     texts = pc.if_else(pc.is_in(texts, pa.array(_NOT_NAMES)), texts, named)
     typed = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, ">"))
-    if not pc.any(typed).as_py():
-        return texts
     plain = pa.array([format_term(Term(t)) for t in texts.filter(typed).to_pylist()], pa.string())
     return pc.replace_with_mask(texts, typed, plain)

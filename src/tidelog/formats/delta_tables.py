@@ -83,14 +83,12 @@ def relation_of(path: Path) -> str:
 
 
 def _dataset(table: Any) -> Any:
-    """The rows of a table; files that it calls partly deleted would show more than there is."""
+    """The rows of a table; files of which it says elsewhere what was deleted would show more than there is."""
     from deltalake.exceptions import DeltaError
 
+    if "deletionVectors" in (table.protocol().reader_features or ()):
+        raise InputError(f"{table.table_uri}: deletion vectors are not read; rewrite the table without (REORG)")
     try:
-        if "deletionVectors" in (table.protocol().reader_features or ()) and any(
-            len(b) for b in pa.RecordBatchReader.from_stream(table.deletion_vectors())
-        ):
-            raise InputError(f"{table.table_uri}: deletion vectors are not read; rewrite the table without (REORG)")
         return table.to_pyarrow_dataset()
     except DeltaError as error:
         raise InputError(f"{table.table_uri}: not a readable Delta table: {error}") from None

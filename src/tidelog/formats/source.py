@@ -18,7 +18,7 @@ from tidelog.errors import InputError, Location
 
 CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
-_SCOPE_SAMPLE = 1 << 16
+SCOPE_SAMPLE = 1 << 16
 _GZIP = b"\x1f\x8b"
 
 Span = tuple[int, int]
@@ -130,7 +130,10 @@ def blank_scope(path: Path) -> str:
 
     The same file gives the same blank nodes on any machine and on every load.
     """
-    name = path.name.removesuffix(".gz")
     with opened(path) as stream:
-        sample = stream.read(_SCOPE_SAMPLE)
-    return blake2b(name.encode() + b"\0" + sample, digest_size=5).hexdigest()
+        return scope_of(path.name, stream.read(SCOPE_SAMPLE))
+
+
+def scope_of(name: str, sample: bytes) -> str:
+    """The same for a file that is not read here."""
+    return blake2b(name.removesuffix(".gz").encode() + b"\0" + sample, digest_size=5).hexdigest()

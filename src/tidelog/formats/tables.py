@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, cast
 
 from tidelog.errors import UsageError
 from tidelog.formats.delta_tables import DeltaReading
@@ -16,25 +16,23 @@ _TRIPLES = (("subject", "predicate", "object"), ("s", "p", "o"))
 def table_kind(value: object) -> str | None:
     """Which library's table this is, if it is one; no library is imported to find out."""
     library = type(value).__module__.partition(".")[0]
-    return library if library in KINDS and _names_of(library, value) is not None else None
+    is_table = hasattr(value, "columns") if library in ("pandas", "pyspark") else hasattr(value, "schema")
+    return library if library in KINDS and is_table else None
 
 
-def _names_of(library: str, table: Any) -> Sequence[str] | None:
+def _names_of(library: str, table: Any) -> Iterable[Any]:
     if library in ("pandas", "pyspark"):
-        return getattr(table, "columns", None)
-    schema = getattr(table, "schema", None)
-    if library == "pyarrow" or schema is None:
-        return getattr(schema, "names", None)
-    return [field.name for field in schema().fields]
+        return cast(Iterable[Any], table.columns)
+    return [field.name for field in (table.schema if library == "pyarrow" else table.schema().fields)]
 
 
 def as_relation(table: Any, relation: str | None) -> tuple[str, Any]:
     """The relation that a table has the rows of, and its rows; unless said, triples, if its columns are called so."""
-    library = table_kind(table)
-    assert library is not None
-    names = list(_names_of(library, table) or ())
     if relation is not None:
         return relation, table
+    library = table_kind(table)
+    assert library is not None
+    names = list(_names_of(library, table))
     lower = [str(name).lower() for name in names]
     for triple in _TRIPLES:
         if sorted(lower) == sorted(triple):

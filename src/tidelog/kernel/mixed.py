@@ -27,12 +27,15 @@ def bits_for(ids: int, relations: int) -> int | None:
 class Mixed:
     """An immutable set of rows of numbered relations."""
 
-    __slots__ = ("bits", "codes")
+    __slots__ = ("_first", "_second", "_segments", "bits", "codes")
 
     def __init__(self, bits: int, codes: Ints) -> None:
         """`codes` are sorted and distinct."""
         self.bits = bits
         self.codes = codes
+        self._first: Ints | None = None
+        self._second: Ints | None = None
+        self._segments: dict[int, tuple[int, int]] | None = None
 
     @classmethod
     def of(cls, bits: int, codes: Ints) -> Mixed:
@@ -41,7 +44,7 @@ class Mixed:
         fresh = np.empty(len(codes), dtype=np.bool_)
         fresh[:1] = True
         np.not_equal(codes[1:], codes[:-1], out=fresh[1:])
-        return cls(bits, codes if fresh.all() else codes[fresh])
+        return cls(bits, codes if np.count_nonzero(fresh) == len(fresh) else codes[fresh])
 
     @classmethod
     def of_rows(cls, bits: int, relations: Sequence[int], rows: Sequence[Ints]) -> Mixed:
@@ -66,39 +69,46 @@ class Mixed:
 
     @property
     def first(self) -> Ints:
-        return self.codes >> self.bits & ((1 << self.bits) - 1)
+        if self._first is None:
+            self._first = self.codes >> self.bits & ((1 << self.bits) - 1)
+        return self._first
 
     @property
     def second(self) -> Ints:
-        return self.codes & ((1 << self.bits) - 1)
+        if self._second is None:
+            self._second = self.codes & ((1 << self.bits) - 1)
+        return self._second
 
     def packed(self) -> Ints:
         """The rows as tables pack them, relation after relation."""
         return self.first << _HALF | self.second
 
-    def segments(self) -> list[tuple[int, int, int]]:
-        """(relation, start, stop) of each relation that is here."""
+    @property
+    def segments(self) -> dict[int, tuple[int, int]]:
+        """Where the rows of each relation start and stop."""
+        if self._segments is None:
+            self._segments = self._cut()
+        return self._segments
+
+    def _cut(self) -> dict[int, tuple[int, int]]:
         if not len(self.codes):
-            return []
+            return {}
         relations = self.relations
-        cuts = np.flatnonzero(relations[1:] != relations[:-1]) + 1
-        starts = [0, *cuts.tolist()]
-        return list(zip(relations[starts].tolist(), starts, [*starts[1:], len(relations)], strict=True))
+        starts = [0, *((relations[1:] != relations[:-1]).nonzero()[0] + 1).tolist()]
+        ends = zip(starts, [*starts[1:], len(relations)], strict=True)
+        return dict(zip(relations[starts].tolist(), ends, strict=True))
 
     def rows_of(self, relation: int) -> Ints:
         """The rows of one relation as tables pack them."""
-        if not len(self.codes):
-            return self.codes
-        lowest, mask = relation << 2 * self.bits, (1 << self.bits) - 1
-        start, stop = (
-            self.codes.searchsorted(lowest),
-            self.codes.searchsorted(lowest | mask << self.bits | mask, "right"),
-        )
-        codes = self.codes[start:stop]
+        segment = self.segments.get(relation)
+        if segment is None:
+            return _NOTHING
+        codes = self.codes[slice(*segment)]
+        mask = (1 << self.bits) - 1
         return (codes >> self.bits & mask) << _HALF | codes & mask
 
     def keep(self, mask: Mask) -> Mixed:
-        return self if mask.all() else Mixed(self.bits, self.codes[mask])
+        return self if np.count_nonzero(mask) == len(mask) else Mixed(self.bits, self.codes[mask])
 
     def holds(self, other: Mixed) -> Mask:
         """Which rows of the other set are here."""
@@ -123,7 +133,11 @@ class Mixed:
         mine, theirs = _alike(self, other)
         at = mine.codes.searchsorted(theirs.codes)
         gone = at[mine.codes.take(at, mode="clip") == theirs.codes]
-        return Mixed(mine.bits, np.delete(mine.codes, gone)) if len(gone) else self
+        if not len(gone):
+            return self
+        kept = np.ones(len(mine.codes), dtype=np.bool_)
+        kept[gone] = False
+        return Mixed(mine.bits, mine.codes[kept])
 
     def common(self, other: Mixed) -> Mixed:
         if len(other.codes) < len(self.codes):
@@ -131,7 +145,8 @@ class Mixed:
         return self.keep(other.holds(self)) if len(self.codes) else self
 
 
-NONE = Mixed(_BITS[0], np.empty(0, dtype=np.int64))
+_NOTHING: Ints = np.empty(0, dtype=np.int64)
+NONE = Mixed(_BITS[0], _NOTHING)
 
 
 def encode(bits: int, relations: Ints | int, first: Ints, second: Ints) -> Ints:

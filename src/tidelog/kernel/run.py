@@ -162,6 +162,15 @@ class Run:
         absent = self._absent(columns, length)
         return found if absent is None else found & ~absent
 
+    def contains_rows(self, rows: Ints) -> Mask:
+        """Which of some rows of one word are here."""
+        mine = self.rows
+        if rows.shape[1] >= _FEW or not len(self):
+            return packed.contains(mine, rows)
+        (keys,), (words,) = rows, mine
+        found: Mask = words.take(words.searchsorted(keys), mode="clip") == keys
+        return found
+
     def contains_run(self, other: Run) -> Mask:
         """Which rows of the other run are here."""
         if other.layout == self.layout:

@@ -74,9 +74,9 @@ class Table:
 
     def contains_rows(self, rows: Ints) -> Mask:
         """Which of some rows, packed as the runs of a narrow relation always are, are live here."""
-        found = packed.contains(self.runs[0].rows, rows)
+        found = self.runs[0].contains_rows(rows)
         for run in self.runs[1:]:
-            found |= packed.contains(run.rows, rows)
+            found |= run.contains_rows(rows)
         if self.dead is not None and found.any():
             found &= ~self.dead.contains_rows(rows)
         return found

@@ -179,7 +179,7 @@ class Questions(Held):
         check_kind(kind)
         if self._root is None:
             raise UsageError(
-                'executors read from disk, and this is in memory; open it with a path: tidelog.open("x.kb")'
+                'executors read from disk, and this is in memory; open one with a path: open("x.kb")'
             )
         source = Source(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)

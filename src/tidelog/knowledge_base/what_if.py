@@ -72,7 +72,7 @@ class WhatIf(Changes):
 
     def repair(
         self,
-        fact: str | Fact,
+        fact: object,
         limit: int = 10,
         *,
         keep: object = None,
@@ -81,6 +81,7 @@ class WhatIf(Changes):
     ) -> Repairs:
         """Minimal sets of explicit facts whose removal makes a fact go away, at most `limit`, the lightest first.
 
+        The fact is text, or a row such as `kb.all_facts()` gives.
         `keep` names relations, facts and patterns such as `parent(ann, ?x)` that shall stay. A fact weighs 1 unless
         `weigh` says otherwise: numbers by relation, or a function of the row. No more than `max_tries` sets are tried.
 

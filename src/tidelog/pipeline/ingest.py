@@ -24,13 +24,13 @@ import pyarrow as pa
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
 from tidelog.engines.local.relations import Relation
-from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, Stage
+from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
 from tidelog.engines.spark.pieces import Written
 from tidelog.engines.spark.terms import Shipped, ship
 from tidelog.errors import InputError, LimitError, UsageError
 from tidelog.formats import Reading, marked_columns, written_aside
 from tidelog.formats.refused import REMEMBERED
-from tidelog.inputs import FrameSource
+from tidelog.inputs import FrameSource, RemoteSource
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.pipeline.clock import elapsed
 from tidelog.pipeline.number import Numbered, new_terms, number
@@ -45,6 +45,7 @@ from tidelog.pipeline.parse import (
     parse_rows,
     parse_splits,
 )
+from tidelog.pipeline.remote import UncountedError, feed
 from tidelog.pipeline.sections import BUCKETS
 from tidelog.pipeline.shards import Gathered, Routing, gather, route
 from tidelog.pipeline.splits import plan
@@ -52,10 +53,11 @@ from tidelog.pipeline.splits import plan
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Source = Reading | FrameSource
+Source = Reading | FrameSource | RemoteSource
 Progress = Callable[[str], None]
 _FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
 _APPENDED = 256 << 20  # bytes of new terms that are added at once, about
+_UNKNOWN = 4  # such tasks for each core, if nobody knows how large the input is
 _ROUTED = 1 << 20  # rows for each task that sends rows home, about
 
 
@@ -220,20 +222,41 @@ class _Job:
         self, sources: Sequence[Source], shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
     ) -> _Encoded:
         files = [source for source in sources if isinstance(source, Reading)]
-        frames = [source for source in sources if isinstance(source, FrameSource)]
+        frames = [source for source in sources if not isinstance(source, Reading)]
         tasks = plan(files, self.cluster.cores, split_size)
-        numberers = min(BUCKETS, max(self.cluster.cores, sum(f.size for f in files) // _FOR_ONE))
+        numberers = self._numberers(sum(f.size for f in files), frames)
         parsing = Parsing(str(self.directory), numberers, bad_lines)
         stages = [
             Stage(partial(parse_splits, parsing, tasks), len(tasks)),
             Stage(partial(number, parsing, shipped), numberers),
         ]
-        feeds = [_feed(parsing, source, i) for i, source in enumerate(frames, 1)]
         self.progress("parse")
-        encoded = _Encoded(sorted(_reports(self.cluster.run(stages, feeds))), known)
+        try:
+            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames)))
+        except UncountedError:
+            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames, counted=True)))
+        encoded = _Encoded(sorted(reports), known)
         if encoded.total > MAX_TERMS:
             raise LimitError(f"the dictionary is full: {encoded.total:,} terms, at most {MAX_TERMS:,} are possible")
         return encoded
+
+    def _numberers(self, nbytes: int, frames: Sequence[Source]) -> int:
+        """How many tasks give ids: as many as the input needs, of which some parts do not tell how large they are."""
+        unknown = _UNKNOWN * self.cluster.cores if frames else 0
+        return min(BUCKETS, max(self.cluster.cores, nbytes // _FOR_ONE, unknown))
+
+    def _feeds(
+        self, parsing: Parsing, frames: Sequence[FrameSource | RemoteSource], counted: bool = False
+    ) -> list[Feed]:
+        """DataFrames in the first stage; all files together are input number 0."""
+        return [self._feed(parsing, source, i, counted) for i, source in enumerate(frames, 1)]
+
+    def _feed(self, parsing: Parsing, source: FrameSource | RemoteSource, number: int, counted: bool) -> Feed:
+        if isinstance(source, RemoteSource):
+            assert isinstance(self.cluster, SparkCluster), "only Spark can read from URLs"
+            return feed(self.cluster.spark, parsing, source, number, counted)
+        frame = Frame(source.predicate, marked_columns(source.frame.schema), number)
+        return Feed(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
 
     def shard(self, encoded: _Encoded, scratch: Path, shards: int) -> Ingested:
         tasks, terms = encoded.tasks(), encoded.new_terms()
@@ -259,12 +282,6 @@ class _Job:
         for path in self.directory.iterdir():
             if str(path) not in kept:
                 path.unlink()
-
-
-def _feed(parsing: Parsing, source: FrameSource, number: int) -> Feed:
-    """A DataFrame in the first stage; all files together are input number 0."""
-    frame = Frame(source.predicate, marked_columns(source.frame.schema), number)
-    return Feed(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
 
 
 def _reports(parcels: Sequence[Parcel]) -> Iterator[Any]:

@@ -71,7 +71,7 @@ def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iter
     def batches(refuse: Refuse | None) -> Iterator[Batch]:
         return (batch for split in tasks[place] for batch in split.batches(refuse))
 
-    return _sent(parsing, (0, place), batches)
+    return sent(parsing, (0, place), batches)
 
 
 class Frame(NamedTuple):
@@ -88,12 +88,13 @@ def parse_rows(parsing: Parsing, frame: Frame, place: int, rows: Iterable[pa.Rec
     def batches(_: Refuse | None) -> Iterator[Batch]:
         return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
 
-    return _sent(parsing, (frame.number, place), batches)
+    return sent(parsing, (frame.number, place), batches)
 
 
-def _sent(
+def sent(
     parsing: Parsing, origin: tuple[int, int], batches: Callable[[Refuse | None], Iterator[Batch]]
 ) -> Iterator[Parcel]:
+    """What a task sends that reads these batches; they are told whom to tell of bad lines."""
     clock, done = Clock(), []
     try:
         with _refused(parsing) as (refused, path):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tidelog.errors import UsageError
+from tidelog.explain.reading import read_fact
 from tidelog.explain.subject import agree
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Value, to_value
@@ -33,21 +34,14 @@ class Request:
 
 
 def read_request(
-    fact: str | Fact, prefixes: Prefixes, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
+    fact: object, prefixes: Prefixes, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
 ) -> Request:
     """Read and check the arguments of `KnowledgeBase.repair`."""
     if limit < 1 or max_tries < 1:
         raise UsageError("limit and max_tries are at least 1")
-    goal = fact if isinstance(fact, Fact) else ground_fact(fact, prefixes)
-    return Request(goal, prefixes, limit, _keeper(keep, prefixes, expand), _weight(weigh, expand), max_tries)
-
-
-def ground_fact(text: str, prefixes: Prefixes) -> Fact:
-    """The one fact that a text is, with or without a final dot."""
-    body, _ = parse_query(text, prefixes)
-    if len(body) != 1 or not isinstance(body[0], Atom) or any(body[0].variables()):
-        raise UsageError(f"{text!r} is not one fact, such as ancestor(ann, cid)")
-    return Fact(body[0].predicate, tuple(a for a in body[0].args if isinstance(a, str)))
+    return Request(
+        read_fact(fact, prefixes), prefixes, limit, _keeper(keep, prefixes, expand), _weight(weigh, expand), max_tries
+    )
 
 
 def _keeper(keep: object, prefixes: Prefixes, expand: Expand) -> Callable[[Fact], bool]:

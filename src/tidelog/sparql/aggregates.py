@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _ZERO = Number(INTEGER_RANK, 0)
 _SAFE = 1 << 62  # sums of integers below it cannot overflow
-_ALL = "all columns"
+_ALL, _WEIGHT = "all columns", "weight"
+_ALL_VALUES = ("SUM", "AVG", "GROUP_CONCAT")  # depend on how often a value occurs
 
 
 class Aggregation:
@@ -52,18 +53,24 @@ class Aggregation:
                 columns[variable] = self.expressions.column(aggregate.expression, block)
             elif aggregate.distinct:
                 columns |= {(_ALL, name): column for name, column in block.columns.items()}
+        if block.weight is not None:
+            columns[_WEIGHT] = block.weight
         return Bindings(columns, block.length)
 
     def _aggregated(self, aggregate: Aggregate, table: Bindings, variable: object, number: Ints, count: int) -> Ints:
+        weight = np.abs(column_of(table, _WEIGHT))  # one where there is none
         if aggregate.expression is None:
-            return self._integers(self._rows(aggregate, table, number, count))
+            return self._integers(self._rows(aggregate, table, number, count, weight))
         column = column_of(table, variable)
         if aggregate.distinct:
             _, first = numbered([number, column], len(column))
             first = np.sort(first)
-            number, column = number[first], column[first]
+            number, column, weight = number[first], column[first], np.ones(len(first), dtype=np.int64)
         if aggregate.function == "COUNT":
-            return self._integers(np.bincount(number[column >= 0], minlength=count))
+            return self._integers(_added(number, np.where(column >= 0, weight, 0), count))
+        if aggregate.function in _ALL_VALUES and _WEIGHT in table.columns:
+            self.expressions.guard.claim(int(weight.sum()), 2)
+            number, column = np.repeat(number, weight), np.repeat(column, weight)
         known = column >= 0
         failed = np.zeros(count, dtype=np.bool_)
         if aggregate.function != "SAMPLE":
@@ -71,13 +78,13 @@ class Aggregation:
         result = self._folded(aggregate, number[known], column[known], count)
         return np.where(failed, UNBOUND, result)
 
-    def _rows(self, aggregate: Aggregate, table: Bindings, number: Ints, count: int) -> Ints:
+    def _rows(self, aggregate: Aggregate, table: Bindings, number: Ints, count: int, weight: Ints) -> Ints:
         """COUNT(*): the solutions of each group, or the distinct ones."""
         if aggregate.distinct:
             names = [n for n in table.columns if isinstance(n, tuple) and n[0] == _ALL]
             _, first = numbered([number, *(table.columns[n] for n in names)], table.length)
-            number = number[first]
-        return np.bincount(number, minlength=count)
+            return np.bincount(number[first], minlength=count)
+        return _added(number, weight, count)
 
     def _integers(self, counts: Ints) -> Ints:
         distinct, back = np.unique(counts, return_inverse=True)
@@ -149,6 +156,13 @@ def number_of(term: Term | None) -> Number | None:
 def text_of(term: Term | None) -> str | None:
     """What GROUP_CONCAT writes for a term."""
     return None if term is None or is_blank(term) else plain(term)
+
+
+def _added(number: Ints, weight: Ints, count: int) -> Ints:
+    """The sum of the weights of each group, exact also where it is large."""
+    sums = np.zeros(count, dtype=np.int64)
+    np.add.at(sums, number, weight)
+    return sums
 
 
 def _chosen(number: Ints, column: Ints, count: int) -> Ints:

@@ -41,6 +41,11 @@ class BasicPatterns:
 
     def extend(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
         """The bindings with the matches of all triples, each match a row."""
+        for block in self.weighted(pattern, bindings):
+            yield from self._each_match(block)
+
+    def weighted(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
+        """The same; a row may stand for several matches."""
         plan = self.prepared.plan(pattern)
         places = plan.places(self.overlay)
         if places is None:
@@ -69,14 +74,25 @@ class BasicPatterns:
     def _solve(self, plan: Plan, places: Sequence[Places], part: Bindings) -> Iterator[Bindings]:
         unwanted = plan.unwanted - part.columns.keys()
         wanted = (part.columns.keys() | set(plan.variables)) - unwanted
-        for block in self.solver.solve_from(part, self._steps(plan, places), wanted):  # type: ignore[arg-type]
-            yield _each_match(block)
+        yield from self.solver.solve_from(part, self._steps(plan, places), wanted)  # type: ignore[arg-type]
 
     def _steps(self, plan: Plan, places: Sequence[Places]) -> list[Step]:
         def argument(place: int) -> Argument:
             return place if place >= 0 else plan.variables[~place]
 
         return [AtomPattern(TRIPLE, (argument(s), argument(p), argument(o)), self.I) for s, p, o in places]
+
+    def _each_match(self, block: Bindings) -> Iterator[Bindings]:
+        """Rows that stand for several matches, repeated, some at a time."""
+        if block.weight is None:
+            yield block
+            return
+        plain, ends = replace(block, weight=None), np.cumsum(block.weight)
+        size, total = self.budget.block_rows(len(block.columns)), int(ends[-1]) if block.length else 0
+        for start in range(0, total, size):
+            self.budget.tick()
+            matches = np.arange(start, min(start + size, total))
+            yield plain.take(np.searchsorted(ends, matches, "right"))
 
     def is_smaller(self, pattern: BasicPattern | PathPattern, bindings: int) -> bool:
         """Whether a pattern is better matched alone than from so many bindings."""
@@ -88,11 +104,3 @@ class BasicPatterns:
             return True
         (step,) = self._steps(plan, places)
         return isinstance(step, AtomPattern) and step.count(UNIT) * _SMALLER < bindings
-
-
-def _each_match(block: Bindings) -> Bindings:
-    """Rows that stand for several matches, repeated."""
-    if block.weight is None:
-        return block
-    rows = np.repeat(np.arange(block.length), block.weight)
-    return replace(block, weight=None).take(rows)

@@ -1,7 +1,7 @@
 """Equality, order and truth of terms, as section 17 defines them. None is a type error.
 
 Literals of known types are compared by value, and values of different kinds are different. Of literals whose type is
-not known, or whose text is not of their type, nothing is known but that each is itself.
+not known, or whose text is not of their type, nothing is known but that each is itself, and no string with a language.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def equal(a: Term, b: Term) -> bool | None:
     if a == b:
         return True
     kind, other = _kind(a), _kind(b)
+    if "tagged" in (kind, other):
+        return False  # no value of any datatype has a language
     if not kind or not other:
         return None
-    if kind != other:
-        return False
-    if kind in ("string", "tagged"):
+    if kind != other or kind == "string":
         return False
     found = order(a, b)
     return None if found is None else found == 0

@@ -235,8 +235,12 @@ class Evaluator:
             case Order(inner, conditions):
                 return iter([ordered(self.whole(inner, seeds), conditions, self.expressions)])
             case Group():
-                return iter([Aggregation(pattern, self.expressions).of(self.solutions(pattern.pattern))])
+                return iter([Aggregation(pattern, self.expressions).of(self._weighted(pattern.pattern))])
         raise AssertionError(pattern)
+
+    def _weighted(self, pattern: Pattern) -> Blocks:
+        """Solutions to be counted: a row may stand for several."""
+        return self.basic.weighted(pattern, UNIT) if isinstance(pattern, BasicPattern) else self.solutions(pattern)
 
     def _distinct(self, blocks: Blocks) -> Blocks:
         """Each solution once: a block without those that came before."""

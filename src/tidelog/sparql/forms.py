@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
-from tidelog.model.terms import Term, is_blank, is_iri, is_literal, split_literal
+from tidelog.model.terms import Term, is_blank, is_iri, is_literal
 from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Slice, Triple
 from tidelog.sparql.basic_patterns import BasicPatterns
@@ -181,22 +181,9 @@ def graph_of(triples: Iterator[Statement]) -> rdflib.Graph:
     """Triples as a graph of rdflib."""
     import rdflib
 
+    from tidelog.formats.rdflib_terms import node_of
+
     graph = rdflib.Graph()
-    for triple in triples:
-        graph.add(tuple(map(rdflib_term, triple)))
+    for subject, predicate, object_ in triples:
+        graph.add((node_of(subject), node_of(predicate), node_of(object_)))
     return graph
-
-
-def rdflib_term(term: Term) -> Any:
-    """A term as one of rdflib, with its text as it is."""
-    import rdflib
-
-    if is_iri(term):
-        return rdflib.URIRef(term[1:-1])
-    if is_blank(term):
-        return rdflib.BNode(term[2:])
-    text, datatype, language = split_literal(term)
-    if language:
-        return rdflib.Literal(text, lang=language)
-    type_ = None if term[-1] == '"' else rdflib.URIRef(datatype)
-    return rdflib.Literal(text, datatype=type_, normalize=False)

@@ -8,7 +8,7 @@ _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:
 
 
 def resolve(base: str, reference: str) -> str:
-    """The IRI a reference means; without a base, the reference itself.
+    """The IRI a reference means; without a base, or if it is an IRI already, the reference itself.
 
     >>> resolve("http://e.org/a/b", "../c"), resolve("", "ann")
     ('http://e.org/c', 'ann')
@@ -16,21 +16,19 @@ def resolve(base: str, reference: str) -> str:
     if not base:
         return reference
     scheme, authority, path, query, fragment = _parts(reference)
-    b_scheme, b_authority, b_path, b_query, _ = _parts(base)
-    if scheme is None:
-        scheme = b_scheme
-        if authority is None:
-            authority = b_authority
-            if not path:
-                path, query = b_path, b_query if query is None else query
-            elif path.startswith("/"):
-                path = _without_dots(path)
-            else:
-                path = _without_dots(_merged(b_authority, b_path, path))
-        else:
-            path = _without_dots(path)
-    else:
+    if scheme is not None:
+        return reference
+    scheme, b_authority, b_path, b_query, _ = _parts(base)
+    if authority is not None:
         path = _without_dots(path)
+    else:
+        authority = b_authority
+        if not path:
+            path, query = b_path, b_query if query is None else query
+        elif path.startswith("/"):
+            path = _without_dots(path)
+        else:
+            path = _without_dots(_merged(b_authority, b_path, path))
     return "".join(
         (
             f"{scheme}:" if scheme is not None else "",

@@ -71,3 +71,6 @@ class Guarded(Budget):
     def claim(self, nbytes: int, purpose: str) -> None:
         self.guard.check()
         Budget.claim(self, nbytes, purpose)
+
+    def tick(self) -> None:
+        self.guard.check()

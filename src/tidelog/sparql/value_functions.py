@@ -10,13 +10,21 @@ from urllib.parse import quote
 
 from tidelog.model.terms import DECIMAL, LANG_STRING, Term, boolean, integer, literal, split_literal, string
 from tidelog.model.vocabulary import XSD
-from tidelog.rules.values import DATE, DATE_TIME, LONGEST_STRING, moment, tagged
+from tidelog.rules.values import DATE, DATE_TIME, LONGEST_STRING, moment
+from tidelog.rules.values import tagged as slowly_tagged
 from tidelog.sparql.numbers import DECIMAL_RANK, INTEGER_RANK, Number, decimal_text, number, number_term
 from tidelog.sparql.term_functions import Function
 
 _PARTS = re.compile(
     r"(-?[0-9]+)-([0-9]{2})-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?))?(Z|[+-][0-9:]+)?"
 )
+
+
+def tagged(term: Term) -> tuple[str, str] | None:
+    """The text and language ("" for none) of a string; most have no language and nothing that is escaped."""
+    if term[0] == '"' and term[-1] == '"' and "\\" not in term:
+        return term[1:-1], ""
+    return slowly_tagged(term)
 
 
 def text_term(text: str, tag: str = "") -> Term | None:

@@ -22,6 +22,7 @@ from tidelog.rules.syntax import Aggregate, Atom, Variable
 Argument = Variable | Term | Aggregate
 
 _HALF = 32
+_NONE = np.empty(0, dtype=np.int64)
 _IN_COLUMN = (1 << 61, 1 << 62)  # what tells keys with a constant from those without, by its column
 
 
@@ -81,6 +82,7 @@ class AtomIndex:
         self.numbering = Numbering.of(dictionary)
         by_key: dict[int, list[int]] = {}
         self.anywhere: list[int] = []  # triples whose predicate is a variable
+        self._columns: dict[int, set[int]] = {}  # by relation, the columns in which atoms have constants
         for i, atom in enumerate(atoms):
             narrow = Narrow.of(atom, dictionary)
             if narrow is None:
@@ -89,10 +91,13 @@ class AtomIndex:
                 continue  # small sets have no facts of wider relations
             place = next(iter(narrow.constants()), None)
             key = narrow.number << _HALF
+            columns = self._columns.setdefault(narrow.number, set())
             if place is not None:
+                columns.add(place)
                 key |= _IN_COLUMN[place] | dictionary.encode(narrow.args[place])  # type: ignore[arg-type]
             by_key.setdefault(key, []).append(i)
         keys = sorted(by_key)
+        self._number = {key: i for i, key in enumerate(keys)}
         self._keys = np.array(keys, dtype=np.int64)
         self._counts = np.array([len(by_key[k]) for k in keys], dtype=np.int64)
         self._starts = np.cumsum(self._counts) - self._counts
@@ -101,25 +106,41 @@ class AtomIndex:
     def matches(self, facts: Mixed, useful: Mask | None = None) -> tuple[Ints, Ints]:
         """Pairs (position of a fact, number of an atom), only of atoms that are useful."""
         starts, counts, atoms = self._starts, self._counts, self._atoms
-        if not len(self._keys) or not len(facts):
+        fact, key = self._found(facts)
+        if not len(fact):
             return atoms[:0], atoms[:0]
         if useful is not None and not useful.all():
             kept = useful[atoms]
             atoms, counts = atoms[kept], np.add.reduceat(kept, starts, dtype=np.int64)
             starts = np.cumsum(counts) - counts
-        relations = facts.relations << _HALF
-        first, second = relations | _IN_COLUMN[0] | facts.first, relations | _IN_COLUMN[1] | facts.second
-        asked = np.concatenate((relations, first, second))
-        at = self._keys.searchsorted(asked)
-        hits = (self._keys.take(at, mode="clip") == asked).nonzero()[0]
-        at = at[hits]
-        counts = counts[at]
-        which, positions = expand(starts[at], counts, int(counts.sum()))
-        return (hits % len(facts))[which], atoms[positions]
+        counts = counts[key]
+        which, positions = expand(starts[key], counts, int(counts.sum()))
+        return fact[which], atoms[positions]
+
+    def _found(self, facts: Mixed) -> tuple[Ints, Ints]:
+        """Pairs (position of a fact, number of a key): a key is what some atoms have in common."""
+        found, keys = [], []
+        for number, (start, stop) in facts.segments.items():
+            if number not in self._columns:
+                continue
+            relation = number << _HALF
+            if relation in self._number:
+                found.append(np.arange(start, stop))
+                keys.append(np.full(stop - start, self._number[relation]))
+            for column in self._columns[number]:
+                values = (facts.second if column else facts.first)[start:stop]
+                asked = values | (relation | _IN_COLUMN[column])
+                at = self._keys.searchsorted(asked)
+                hits = (self._keys.take(at, mode="clip") == asked).nonzero()[0]
+                found.append(hits + start)
+                keys.append(at[hits])
+        if len(found) == 1:
+            return found[0], keys[0]
+        return (np.concatenate(found), np.concatenate(keys)) if found else (_NONE, _NONE)
 
     def has_triples(self, facts: Mixed) -> bool:
         """Whether the atoms in `anywhere` have something to match."""
-        return any(self.numbering.relations[number][0][0] == TRIPLE for number, _, _ in facts.segments())
+        return any(self.numbering.relations[number][0][0] == TRIPLE for number in facts.segments)
 
 
 class Templates:
@@ -132,13 +153,16 @@ class Templates:
         places = [[_place(made.args[c], matched) for matched, made in pairs] for c in range(WIDTH)]
         constants = [[_constant(made.args[c], dictionary) for _, made in pairs] for c in range(WIDTH)]
         self.places, self.constants = np.array(places, dtype=np.int64), np.array(constants, dtype=np.int64)
+        # Where all templates take a column from the same one of the fact: that one.
+        self.alike = [p[0] if len(set(p)) == 1 else 0 for p in places]
 
     def column(self, number: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
         """One column of the atoms made from pairs (fact, template), where two columns of all facts are given."""
+        if self.alike[number]:
+            return given[self.alike[number] - 1][fact]
         place = self.places[number][template]
-        constant = self.constants[number][template]
         value = np.where(place == 1, given[0][fact], given[1][fact])
-        return np.where(place == 0, constant, value)
+        return np.where(place == 0, self.constants[number][template], value)
 
     def codes(self, bits: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
         first, second = (self.column(number, given, fact, template) for number in range(WIDTH))

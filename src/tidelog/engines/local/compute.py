@@ -20,7 +20,7 @@ from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Express
 
 _UNDEFINED = -1
 _ON_TERMS = frozenset({"SAMETERM", "ISLITERAL", "ISTYPED"})
-_DECODED = 65_536  # distinct inputs decoded at a time
+_DECODED = 8_192  # distinct inputs decoded at a time
 
 
 class Computer:
@@ -29,6 +29,7 @@ class Computer:
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
         self.kinds = Kinds(dictionary)
+        self.tick: Callable[[], None] = _go_on
 
     def encode(self, term: Term | Aggregate) -> int:
         assert isinstance(term, str)
@@ -104,10 +105,15 @@ class Computer:
         inverse, first = group(columns, bindings.length)
         results: list[int] = []
         for rows in _slices(first):
+            self.tick()
             decoded = [self.dictionary.decode_many(c[rows]) for c in columns]
             inputs = zip(*decoded, strict=True) if decoded else [()] * len(rows)
             results.extend(function(dict(zip(variables, terms, strict=True))) for terms in inputs)
         return np.array(results, dtype=np.int64)[inverse]
+
+
+def _go_on() -> None:
+    """Called between pieces of long work; a query that can be stopped has something else in its place."""
 
 
 def _slices(array: Ints) -> Iterator[Ints]:

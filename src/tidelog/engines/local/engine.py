@@ -58,6 +58,7 @@ class LocalEngine:
         limited = LocalEngine(replace(self.settings, threads=1), self.dictionary)
         limited.budget = QueryBudget.within(self.budget, timeout, max_memory)
         limited.solver.budget = limited.budget
+        limited.solver.computer.tick = limited.budget.tick
         return limited
 
     @cached_property

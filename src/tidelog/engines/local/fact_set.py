@@ -27,6 +27,7 @@ from tidelog.rules.syntax import Atom, Variable
 
 FEW = 200_000  # facts that are held as one array at most
 _TINY = 2_048  # so many facts are copied without a thought
+_SMALL = 32_768  # and so many unless tables were made of them: in a stretch of one array a few are found as well
 _LOPSIDED = 4  # a change this many times smaller than a set is written down beside its tables
 _CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
 _MOST_CORRECTIONS = 16_384  # the same for a set to which a change is made for the first time: it may be the last
@@ -78,7 +79,7 @@ class LocalFacts:
         numbered, ids = Numbering.of(self.dictionary).relations, len(self.dictionary)
         packed = facts.packed().reshape(1, -1)
         tables = {}
-        for number, start, stop in facts.segments():
+        for number, (start, stop) in facts.segments.items():
             relation, arity = numbered[number]
             tables[relation] = Table((Run(layout_for(arity, ids), packed[:, start:stop]),))
         return tables
@@ -96,11 +97,6 @@ class LocalFacts:
         if relation not in self._read:
             self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
         return self._read[relation]
-
-    def has(self, number: int) -> bool:
-        """False only if a numbered relation has no facts."""
-        relation, _ = Numbering.of(self.dictionary).relations[number]
-        return relation in self._tables or (len(self._plus) > 0 and self.lookup(number) is not None)
 
     def lookup(self, number: int) -> Lookup | None:
         """The facts of a numbered relation, to look up a few in them; carries nothing out."""
@@ -220,8 +216,11 @@ class LocalFacts:
 
     def _keeps_tables(self, change: Mixed) -> bool:
         """Whether tables that were read are worth more than a small set that is copied with the change."""
-        was_read = "_changes" in self.__dict__
-        return was_read and len(self._plus) > max(_TINY, _LOPSIDED * len(change))
+        if len(self._plus) <= _LOPSIDED * len(change):
+            return False
+        if "_changes" in self.__dict__:
+            return len(self._plus) > _TINY
+        return bool(self._lookups) and len(self._plus) > _SMALL
 
     def holds(self, facts: Mixed) -> Mask:
         """Which of some facts are here."""
@@ -237,7 +236,7 @@ class LocalFacts:
         found = np.zeros(len(facts), dtype=np.bool_)
         if self._tables:
             numbered, packed = Numbering.of(self.dictionary).relations, facts.packed().reshape(1, -1)
-            for number, start, stop in facts.segments():
+            for number, (start, stop) in facts.segments.items():
                 table = self._tables.get(numbered[number][0])
                 if table is not None:
                     found[start:stop] = table.contains_rows(packed[:, start:stop])
@@ -285,11 +284,11 @@ class LocalFacts:
     def _relations(self) -> Iterator[tuple[Relation, int]]:
         """The relations that have facts, and how many columns; tables are changed only where that may leave nothing."""
         numbered = Numbering.of(self.dictionary).relations
-        doubtful = {numbered[number][0]: stop - start for number, start, stop in self._dead.segments()}
+        doubtful = {numbered[number][0]: stop - start for number, (start, stop) in self._dead.segments.items()}
         for relation, table in self._tables.items():
             if doubtful.get(relation, 0) < len(table) or self.table(relation) is not None:
                 yield relation, table.arity
-        yield from (numbered[number] for number, _, _ in self._plus.segments())
+        yield from (numbered[number] for number in self._plus.segments)
 
     def only(self, predicate: str) -> LocalFacts:
         return LocalFacts(self.dictionary, {r: t for r, t in self.tables.items() if r[0] == predicate})

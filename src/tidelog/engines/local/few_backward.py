@@ -25,6 +25,7 @@ from tidelog.rules.syntax import Rule
 Window = tuple[int, int | None]
 
 FIRST: Window = (0, 1)
+_FEW = 256  # facts up to which a pair of a fact and a rule costs less than to see whether it is useful
 
 
 class Backward:
@@ -106,9 +107,7 @@ class _Look:
 
     def at_rules(self) -> None:
         entries, slots = self.entries, self.backward.slots
-        useful = np.ones(entries.last + 1, dtype=np.bool_)
-        useful[: len(slots)] = [key is None or self.sources.has(key[0]) for key in slots]
-        parts = entries.parts(self.facts, useful)
+        parts = entries.parts(self.facts, self._useful() if len(self.facts) > _FEW else None)
         if not self.everything:
             parts.sort(key=self._order)
         for part in parts:
@@ -117,6 +116,13 @@ class _Look:
             elif part.slot < entries.last:
                 self._at_family(entries.matches(part, self.columns))
         self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
+
+    def _useful(self) -> Mask:
+        """The slots with something to look at."""
+        useful = np.ones(self.entries.last + 1, dtype=np.bool_)
+        slots = self.backward.slots
+        useful[: len(slots)] = [key is None or self.sources.lookup(key[0]) is not None for key in slots]
+        return useful
 
     def _order(self, part: Part) -> tuple[bool, int]:
         """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from tidelog.dictionary import Dictionary
 from tidelog.kernel.mixed import WIDTH, bits_for
@@ -23,9 +24,12 @@ class Numbering:
 
     @staticmethod
     def of(dictionary: Dictionary) -> Numbering:
-        numbering = _NUMBERINGS.get(dictionary)
-        if numbering is None:
-            numbering = _NUMBERINGS.setdefault(dictionary, Numbering())
+        global _last
+        known, numbering = _last
+        if known() is not dictionary:
+            found = _NUMBERINGS.get(dictionary)
+            numbering = _NUMBERINGS.setdefault(dictionary, Numbering()) if found is None else found
+            _last = ref(dictionary), numbering
         return numbering
 
     def number(self, relation: Relation, arity: int) -> int | None:
@@ -46,3 +50,4 @@ class Numbering:
 
 
 _NUMBERINGS: WeakKeyDictionary[Dictionary, Numbering] = WeakKeyDictionary()
+_last: tuple[Callable[[], Dictionary | None], Numbering] = (lambda: None), Numbering()  # asked for again and again

@@ -61,7 +61,7 @@ class Step:
         body = ", ".join(_literal(b, reads) for b in self.rule.body)
         heads = ", ".join(format_literal(h) for h in self.rule.heads)
         where = "at the first shard" if self.alone else f"at {self.place}" if self.place else "anywhere"
-        return f"{where}: {heads} :- {body}"
+        return f"{where}: {heads} :- {body}".replace(f"<{BINDINGS}>", BINDINGS)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class _Planner:
         atoms = [e for e in self.open if isinstance(e.literal, Atom)]
         if not atoms:
             return True
-        anchor = max(atoms, key=lambda e: e.size)
+        anchor = max(atoms, key=lambda e: (bool(list(e.atom.variables())), e.size))
         places = list(dict.fromkeys(anchor.atom.variables()))
         scores = {v: self._local_to(v, anchor) for v in places}
         best = max(places, key=lambda v: (scores[v] > 0, not self._is_skewed(v), scores[v]), default=None)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from tidelog.errors import UsageError
@@ -47,15 +48,15 @@ def session(given: SparkSession | None = None, master: str | None = None) -> Ite
         made.stop()
 
 
-def new_session(master: str | None = None) -> SparkSession:
-    """A session with settings that suit tidelog; those in spark-defaults.conf and SPARK_CONF_DIR win."""
+def new_session(master: str | None = None, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
+    """A session with settings that suit tidelog, and others. Who wants a session of his own makes it first."""
     from pyspark.sql import SparkSession
 
     _find_programs()
     if master is not None and master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()
     builder = SparkSession.builder.master(master or os.environ.get("SPARK_MASTER") or MASTER)
-    for name, value in _OURS.items():
+    for name, value in {**_OURS, **settings}.items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
