@@ -82,16 +82,17 @@ def check_free(out: Path, overwrite: bool) -> None:
         return
     if not overwrite:
         raise InputError(f"{out} is already there; choose another name, or replace it (--overwrite, overwrite=True)")
-    if out.is_dir():
+    if out.is_dir() and not formats.is_delta(out):
         for path in out.iterdir():
             if not _is_exported(path):
                 raise InputError(f"{out} is not replaced: it holds {path.name}, which no export wrote")
 
 
 def _is_exported(path: Path) -> bool:
-    if not path.is_dir():
-        return formats.is_known(path) or path.name == SUCCESS
-    return formats.is_delta(path) or path.name == formats.LOG or all(map(_is_exported, path.iterdir()))
+    """Whether it looks like a file, a directory of parts or a table of an export."""
+    if path.is_dir():
+        return formats.is_delta(path) or (path / SUCCESS).exists()
+    return formats.is_known(path) or path.name == SUCCESS
 
 
 def _triples(relations: Relations, name: str) -> Answers:

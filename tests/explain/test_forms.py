@@ -14,7 +14,6 @@ import tidelog
 from tidelog.explain.checking import check
 from tidelog.explain.explanation import Explanation
 from tidelog.explain.proof import Node, Proof
-from tidelog.explain.questions import explain
 from tidelog.explain.subject import Numbered
 from tidelog.model.facts import Fact
 from tidelog.model.terms import IRI, String, integer, string
@@ -207,4 +206,4 @@ def test_more_than_may_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(tidelog.LimitError, match="more than 100 steps"):
         kb.explain("t(0, 50)", all_proofs=1000)
     with pytest.raises(tidelog.LimitError, match="more than 10 facts"):
-        explain(kb._engine, kb._state, "t(0, 50)", most=10)
+        kb.explain("t(0, 50)", most=10)

@@ -14,6 +14,7 @@ from tidelog.engines.reference.fact_set import ReferenceFacts
 from tidelog.explain.absence import Failure
 from tidelog.explain.proof import grounded
 from tidelog.model.facts import Fact
+from tidelog.rules.printer import format_literal
 from tidelog.rules.syntax import Aggregate, Atom, Literal, Rule, Variable
 
 
@@ -99,3 +100,19 @@ def test_the_text(facts: str, rules: str, fact: str, text: str) -> None:
     kb = tidelog.open()
     kb.apply(add=facts, add_rules=rules)
     assert kb.why_not(fact).tree() == text
+
+
+def test_many_other_heads_are_only_counted() -> None:
+    kb = tidelog.open()
+    kb.apply(add="q(a) .", add_rules=" ".join(f"p(c{i}) :- q(?x) ." for i in range(9)))
+    assert kb.why_not("p(a)").tree().endswith("\nother heads: 9 rules")
+    assert len(kb.why_not("p(a)").others) == 9
+
+
+def test_what_hangs_on_nothing_is_not_reached() -> None:
+    kb = tidelog.open()
+    kb.apply(add="r(b, c) . s(a) .", add_rules="p(?x) :- s(?x), q(?x, ?y), r(?y, ?z) .")
+    (failure,) = kb.why_not("p(a)").failures
+    assert list(map(format_literal, failure.reached)) == ["s(a)"]
+    assert failure.missing is not None
+    assert format_literal(failure.missing) == "q(a, ?y)"

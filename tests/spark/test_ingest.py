@@ -19,9 +19,13 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.cluster import InProcess
 from tidelog.errors import InputError, UsageError
+from tidelog.formats import objects
+from tidelog.formats import source as source_module
 from tidelog.inputs import FrameSource
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
+from tidelog.pipeline import ingest as ingest_module
+from tidelog.pipeline import sections
 from tidelog.pipeline.ingest import Source, ingest
 
 HUGE = "x" * 3_000
@@ -177,6 +181,27 @@ def test_nothing_is_a_set_of_facts_too(tmp_path: Path) -> None:
     assert (found.facts(), found.terms(), len(found.ingested.pieces)) == (set(), [], 3)
 
 
+def test_small_sections_and_small_parcels(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = here(sources_of(data), data.parent / "scratch", 1)
+    monkeypatch.setattr(sections, "_ROWS", 3)
+    monkeypatch.setattr(sections, "_PARCEL", 100)
+    monkeypatch.setattr(objects, "_ROWS", 10)
+    monkeypatch.setattr(ingest_module, "_ROUTED", 10)
+    monkeypatch.setattr(ingest_module, "_APPENDED", 100)
+    found = here(sources_of(data), data.parent / "scratch", 2)
+    assert (found.terms(), found.shards()) == (expected.terms(), expected.shards())
+
+
+def test_many_predicates_and_many_shards(tmp_path: Path) -> None:
+    lines = [f"<s{i}> <p{i % 700}> <o{i % 3}> .\n" for i in range(2000)]
+    (tmp_path / "a.nt").write_text("".join(lines))
+    source = formats.read(tmp_path / "a.nt")
+    found = outcome(InProcess(2), [source], tmp_path / "scratch", shards=100)
+    assert found.facts() == loaded([source])
+    assert len(found.ingested.counts()) == 700
+    assert sum(1 for shard in found.shards() if shard) == 100
+
+
 class Table:
     """Enough of a DataFrame for tasks in this process."""
 
@@ -223,6 +248,15 @@ def test_a_bad_line_is_named_as_the_local_loader_names_it(split_size: int | None
     assert str(found.value) == str(expected.value)
     assert f"bad.nt:{NT.count(chr(10)) + 2}:9: expected an object" in str(found.value)
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize("split_size", [None, 10, 500])
+def test_a_line_without_end_is_refused(split_size: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source_module, "LONGEST_LINE", 1000)
+    monkeypatch.setattr(source_module.whole_lines, "__defaults__", (100,))
+    (tmp_path / "long.nt").write_text(f'{NT}<a> <p> "{HUGE}" .\n')
+    with pytest.raises(InputError, match=rf"long\.nt:{NT.count(chr(10)) + 1}: a line is longer"):
+        here([formats.read(tmp_path / "long.nt")], tmp_path / "scratch", split_size=split_size)
 
 
 @pytest.mark.parametrize("split_size", [None, 10, 25])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -106,6 +107,16 @@ def test_a_bad_line_is_named_there_too(name: str, spark: SparkSession, tmp_path:
     assert str(found.value).replace("file://", "").replace("file:", "") == str(expected.value)
 
 
+@pytest.fixture
+def small_blocks(spark: SparkSession) -> Iterator[None]:
+    name = "spark.sql.files.maxPartitionBytes"
+    before = spark.conf.get(name)
+    spark.conf.set(name, "200")
+    yield
+    spark.conf.set(name, str(before))
+
+
+@pytest.mark.usefixtures("small_blocks")
 def test_bad_lines_are_counted_there_too(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "bad.nt").write_text(NT + BAD)
     out = tmp_path / "out.jsonl"
@@ -115,4 +126,5 @@ def test_bad_lines_are_counted_there_too(spark: SparkSession, tmp_path: Path) ->
     lines = (NT + BAD).splitlines()
     records = [json.loads(line) for line in out.read_text().splitlines()]
     assert found.ingested.bad == len(records) == 3
+    assert len({f.args for f in found.facts()}) == len(found.ingested) == 9
     assert [r["text"] for r in records] == [lines[r["line"] - 1] for r in records]

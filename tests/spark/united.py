@@ -1,18 +1,22 @@
 """Many histories as one: their predicates are renamed apart, so that one job serves all of them.
 
-Triples cannot be renamed, because a variable may stand for any of their predicates: of several histories only one may
-have some. In a united history every rule change and every round of one program meets those of the others.
+Of triples it is their own predicates that are renamed, unless a variable may stand for any of them: of such histories
+only one can be among those united. Every rule change and every round of one program meets those of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from tests.oracle.histories import State, random_history
 from tidelog.model.facts import Fact
+from tidelog.model.terms import Term, iri
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.syntax import Atom, Literal, Negation, Rule
+from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable
+
+T = TypeVar("T")
 
 
 def united(seeds: Iterable[int]) -> list[State]:
@@ -22,17 +26,20 @@ def united(seeds: Iterable[int]) -> list[State]:
 
 
 def batches(seeds: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Seeds in batches of which only one has triples."""
-    triples = [s for s in seeds if _has_triples(s)]
-    others = [s for s in seeds if not _has_triples(s)]
-    while triples or others:
+    """Seeds in batches of at most this size that can be united; those that cannot are alone in the last ones."""
+    open_ = [s for s in seeds if _has_any_predicate(s)]
+    others = [s for s in seeds if s not in open_]
+    while open_ or others:
         batch, others = others[: size - 1], others[size - 1 :]
-        yield [*batch, *triples[:1]]
-        triples = triples[1:]
+        yield [*batch, *open_[:1]]
+        open_ = open_[1:]
 
 
-def _has_triples(seed: int) -> bool:
-    return any(s.predicate == TRIPLE for s in random_history(seed).program.signatures)
+def _has_any_predicate(seed: int) -> bool:
+    """Whether a triple's predicate is a variable in some rule of a history."""
+    rules = {rule for state in random_history(seed).states for rule in state.rules}
+    literals = [b.atom if isinstance(b, Negation) else b for rule in rules for b in (*rule.heads, *rule.body)]
+    return any(isinstance(b, Atom) and b.predicate == TRIPLE and isinstance(b.args[1], Variable) for b in literals)
 
 
 def _together(states: Sequence[State]) -> State:
@@ -49,7 +56,7 @@ def _renamed(state: State, seed: int) -> State:
 
 
 def _facts(facts: Iterable[Fact], seed: int) -> frozenset[Fact]:
-    return frozenset(Fact(_name(fact.predicate, seed), fact.args) for fact in facts)
+    return frozenset(Fact(*_apart(fact.predicate, fact.args, seed)) for fact in facts)
 
 
 def _rule(rule: Rule, seed: int) -> Rule:
@@ -64,8 +71,11 @@ def _literal(literal: Literal, seed: int) -> Literal:
 
 
 def _atom(atom: Atom, seed: int) -> Atom:
-    return Atom(_name(atom.predicate, seed), atom.args)
+    return Atom(*_apart(atom.predicate, atom.args, seed))
 
 
-def _name(predicate: str, seed: int) -> str:
-    return predicate if predicate == TRIPLE else f"{predicate}_{seed}"
+def _apart(predicate: str, args: tuple[T, ...], seed: int) -> tuple[str, tuple[T | Term, ...]]:
+    if predicate != TRIPLE:
+        return f"{predicate}_{seed}", args
+    subject, name, object_ = args
+    return TRIPLE, (subject, iri(f"{name[1:-1]}_{seed}") if isinstance(name, str) else name, object_)

@@ -18,7 +18,14 @@ def same(left: Iterable[Row], right: Iterable[Row], *, ordered: bool = False) ->
     first, second = (list(map(_by_value, rows)) for rows in (left, right))
     if ordered:
         first, second = ([(Term(f"<{i}>"), *row) for i, row in enumerate(rows)] for rows in (first, second))
-    return len(first) == len(second) and _isomorphic(first, second, {}, {})
+    return len(first) == len(second) and _isomorphic(_named(first), _named(second), {}, {})
+
+
+def _named(rows: Sequence[Row]) -> list[Row]:
+    """A blank node that occurs but once needs no name; there may be very many, all alike."""
+    occurs = Counter(cell for row in rows for cell in row if cell is not None and is_blank(cell))
+    once = dict.fromkeys((node for node, times in occurs.items() if times == 1), Term("[]"))
+    return list(_renamed(rows, once))
 
 
 def _by_value(row: Row) -> Row:

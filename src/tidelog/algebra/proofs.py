@@ -17,11 +17,6 @@ from tidelog.rules.syntax import Rule
 F = TypeVar("F", bound=FactSet)
 
 
-def proofs(self, rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
-    """What the function of this name gives."""
-    ...
-
-
 def proofs(engine: Engine[F], rules: Sequence[Rule], guards: F, facts: F, negated: F, work: Work) -> tuple[F, F]:
     """Some of the guard facts that rules derive from `facts`, and body facts from which they do.
 

@@ -1,8 +1,8 @@
 """Why a fact does not hold: for each rule with that head, how far its body can be matched, and what is missing then.
 
 The literals of a body are tried in every order that makes sense, one more at a time: from the sets of literals that
-match together, those with one more that still match. The largest such set is as far as the rule gets; with the values
-that it leaves, none of the other literals that could be asked next has a match.
+match together, those with one more, connected to them, that still match. The largest such set is as far as the rule
+gets; with the values that it leaves, none of the other literals that could be asked next has a match.
 """
 
 from __future__ import annotations
@@ -87,11 +87,12 @@ class _Attempt(Generic[F]):
                         yield larger
 
     def _is_ready(self, i: int, chosen: frozenset[int]) -> bool:
-        """Whether a literal can be asked: an atom always, others once their variables have values."""
-        literal = self.body[i]
+        """Whether a literal can be asked next: an atom if it is connected, others once their variables have values."""
+        literal, bound = self.body[i], set(variables_of(self._rule(chosen)))
         if isinstance(literal, Atom):
-            return True
-        bound = set(variables_of(self._rule(chosen)))
+            return _is_connected(literal, bound) or not any(
+                isinstance(b, Atom) and n not in chosen and _is_connected(b, bound) for n, b in enumerate(self.body)
+            )
         needed = literal_variables(literal) & self.binders
         return needed - ({literal.variable} if isinstance(literal, Assignment) else set()) <= bound
 
@@ -107,6 +108,11 @@ class _Attempt(Generic[F]):
 
     def _shown(self, literal: Literal) -> Literal:
         return grounded(literal, self.head)
+
+
+def _is_connected(atom: Atom, bound: set[Variable]) -> bool:
+    variables = set(atom.variables())
+    return not variables or not variables.isdisjoint(bound)
 
 
 def has_match(subject: Subject[F], atom: Atom) -> bool:

@@ -14,6 +14,8 @@ from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_literal, format_rule, format_term
 from tidelog.rules.syntax import Atom, Literal, Negation
 
+_LISTED = 5  # rules that are named though they have nothing to do with it
+
 
 @dataclass(frozen=True)
 class WhyNot:
@@ -55,7 +57,8 @@ class WhyNot:
             yield f"{failure.numbered.label}: {format_rule(failure.numbered.rule, self.prefixes)}"
             yield from (f"  {name:<7}  {what}" for name, what in self._parts(failure))
         if self.others:
-            yield f"other heads: {', '.join(n.label for n in self.others)}"
+            labels = [n.label for n in self.others]
+            yield f"other heads: {', '.join(labels) if len(labels) <= _LISTED else f'{len(labels)} rules'}"
 
     def _parts(self, failure: Failure) -> Iterator[tuple[str, str]]:
         if failure.reached:

@@ -2,7 +2,6 @@
 
 from tidelog.dictionary.batch import Batch
 from tidelog.formats.delta_tables import (
-    LOG,
     DeltaFile,
     DeltaReading,
     DeltaTarget,
@@ -35,7 +34,6 @@ from tidelog.formats.tables import as_relation, table_kind
 from tidelog.formats.writers import Block, only_rdf
 
 __all__ = [
-    "LOG",
     "Batch",
     "Block",
     "DeltaFile",

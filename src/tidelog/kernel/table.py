@@ -76,7 +76,8 @@ class Table:
         """Which of some rows, packed as the runs of a narrow relation always are, are live here."""
         found = self.runs[0].contains_rows(rows)
         for run in self.runs[1:]:
-            found |= run.contains_rows(rows)
+            missing = ~found
+            found[missing] = run.contains_rows(rows[:, missing])
         if self.dead is not None and found.any():
             found &= ~self.dead.contains_rows(rows)
         return found

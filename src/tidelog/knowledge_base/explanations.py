@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tidelog.explain.explanation import Explanation
+from tidelog.explain.heights import MOST
 from tidelog.explain.questions import explain, explain_all, why_kept, why_not, why_removed
 from tidelog.explain.verdicts import WhyKept, WhyRemoved
 from tidelog.explain.why_not import WhyNot
@@ -14,11 +15,12 @@ from tidelog.knowledge_base.held import Held
 class Explanations(Held):
     """Why things are as they are. Proofs are searched for when asked; nothing is recorded for them."""
 
-    def explain(self, fact: object, all_proofs: int | None = None) -> Explanation:
+    def explain(self, fact: object, all_proofs: int | None = None, *, most: int = MOST) -> Explanation:
         """A proof of least height, down to explicit facts; or, lowest first, at most `all_proofs` of all there are.
 
         `fact` is a text such as `parent(ann, bob)`, `[ann, rdf:type, ub:Person]` or `ex:ann a ub:Person`, or a row of
-        `change.added`. A fact that does not hold is an error; see `why_not`.
+        `change.added`. A fact that does not hold is an error; see `why_not`. At most `most` facts are looked at for a
+        lowest proof.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -35,7 +37,7 @@ class Explanations(Held):
         rule 1: ancestor(?x, ?y) :- parent(?x, ?y) .
         rule 2: ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
         """
-        return explain(self._engine, self._state, fact, all_proofs)
+        return explain(self._engine, self._state, fact, all_proofs, most)
 
     def why_not(self, fact: object) -> WhyNot:
         """Why a fact does not hold: how far each rule with that head gets, what is missing, and the nearest bindings.

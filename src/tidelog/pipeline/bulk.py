@@ -32,10 +32,9 @@ from tidelog.engines.spark.session import session
 from tidelog.engines.spark.terms import ship
 from tidelog.equality.modes import OFF
 from tidelog.errors import StoreError, UsageError
-from tidelog.formats import Reading
-from tidelog.inputs import FrameSource, Input
+from tidelog.inputs import Input
 from tidelog.manner import Manner, silent
-from tidelog.pipeline.ingest import append_terms, ingest
+from tidelog.pipeline.ingest import Source, append_terms, ingest
 from tidelog.pipeline.writing import write_base, write_change
 from tidelog.rules.syntax import Rule
 from tidelog.state import State
@@ -176,8 +175,8 @@ class Bulk:
 
     def _facts(self, source: Input, arities: dict[str, int], manner: Manner) -> tuple[SparkFacts, int]:
         """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
-        there = [s for s in source.batches if isinstance(s, Reading | FrameSource)]
-        here = [s for s in source.batches if not isinstance(s, Reading | FrameSource)]
+        there = [s for s in source.batches if isinstance(s, Source)]
+        here = [s for s in source.batches if not isinstance(s, Source)]
         facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
         if not there:
             return facts, 0

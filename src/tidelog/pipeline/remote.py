@@ -6,6 +6,7 @@ before it. So when the first bad line is met, lines are counted, once, and the j
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -50,7 +51,7 @@ class _Lines:
     before: dict[Block, int] | None  # lines before a block, once they are counted
 
     def dialect(self, file: str) -> Dialect:
-        return Dialect(self.relation, self.quads, scope=self.scopes[file])
+        return Dialect(self.relation, self.quads, scope=self.scopes[_plain(file)])
 
 
 def feed(spark: SparkSession, parsing: Parsing, source: RemoteSource, number: int, counted: bool) -> Feed:
@@ -60,7 +61,7 @@ def feed(spark: SparkSession, parsing: Parsing, source: RemoteSource, number: in
         frame = spark.read.format("binaryFile").load(source.url).select("path", "content")
         return Feed(frame, partial(_parse_files, parsing, number, source.relation))
     frame = _lines(spark, source.url)
-    scopes = {file: _scope(spark, file) for file in frame.inputFiles()}
+    scopes = {_plain(file): _scope(spark, file) for file in frame.inputFiles()}
     before = _lines_before(frame) if counted else None
     lines = _Lines(number, source.relation or TRIPLE, name == "nquads", scopes, before)
     return Feed(frame, partial(_parse_lines, parsing, lines))
@@ -69,6 +70,11 @@ def feed(spark: SparkSession, parsing: Parsing, source: RemoteSource, number: in
 def _lines(spark: SparkSession, url: str) -> DataFrame:
     text = spark.read.option("lineSep", "\n").text(url)
     return text.selectExpr("value", "_metadata.file_path as file", "_metadata.file_block_start as block")
+
+
+def _plain(file: str) -> str:
+    """One spelling of the names of local files, of which Spark has two."""
+    return re.sub("^file:/+", "file:/", file)
 
 
 def _scope(spark: SparkSession, file: str) -> str:

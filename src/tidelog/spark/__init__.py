@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+NAME = "tidelog"  # of the data source
+
 
 def register(spark: SparkSession) -> None:
     """Make `spark.read.format("tidelog")` known to a session that does not find it by itself; see docs/spark-data.md.

@@ -20,6 +20,7 @@ from tidelog.errors import UsageError
 from tidelog.model.facts import column_names
 from tidelog.model.terms import Term, iri, plain
 from tidelog.model.vocabulary import TRIPLE
+from tidelog.spark import NAME
 from tidelog.spark.columns import EXACT, TYPES, column
 from tidelog.spark.options import Options, read_options
 from tidelog.spark.slices import Rows, Slice, rows, slices
@@ -28,7 +29,6 @@ from tidelog.spark.view import Shown, View, view
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
 
-NAME = "tidelog"
 EXPLICIT, CHANGE = "explicit", "change"
 GAINED, LOST = "added", "removed"
 _ROWS = 250_000  # of one partition, unless said otherwise

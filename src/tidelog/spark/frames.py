@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakSet
 
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.model.facts import column_names
 from tidelog.queries import Kind
-from tidelog.spark import register
+from tidelog.spark import NAME, register
 from tidelog.spark.columns import types
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_registered: WeakSet[SparkSession] = WeakSet()
+_UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # what Spark says of a source that it did not find by itself
 
 
 def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
     """The facts of a relation, which `facts` are, read by executors; columns of one type keep it."""
-    from tidelog.spark.datasource import NAME
+    from pyspark.errors import AnalysisException
 
     arity = facts.arities().get(name, 0)
     if not arity:
         raise UsageError(f"{name} has no facts with arguments, and so no columns")
-    if spark not in _registered:
-        register(spark)
-        _registered.add(spark)
     columns = ", ".join(f"`{c}` {t}" for c, t in zip(column_names(name, arity), types(facts, arity), strict=True))
-    reader = spark.read.format(NAME).schema(columns)
-    return reader.options(relation=f"<{name}>", kind=kind, asOf=version).load(str(root.absolute()))
+    options = {"relation": f"<{name}>", "kind": kind, "asOf": str(version), "path": str(root.absolute())}
+    try:
+        return _read(spark, columns, options)
+    except AnalysisException as error:
+        if error.getCondition() != _UNKNOWN:
+            raise
+        register(spark)
+        return _read(spark, columns, options)
+
+
+def _read(spark: SparkSession, columns: str, options: Mapping[str, str]) -> DataFrame:
+    frame = spark.read.format(NAME).schema(columns).options(**options).load()
+    assert frame.schema  # asks a Connect server whether it knows the source
+    return frame

@@ -38,6 +38,7 @@ from tidelog.sparql.algebra import (
 )
 from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.expressions import ROW, Expressions, Truth, is_volatile
+from tidelog.sparql.hints import choice
 from tidelog.sparql.limits import Guard
 from tidelog.sparql.modifiers import ordered
 from tidelog.sparql.overlay import Overlay
@@ -102,7 +103,7 @@ class Evaluator:
             case Minus():
                 return self._minus(pattern, seeds)
             case Filter(inner, condition):
-                return self._filter(condition, self.solutions(inner, seeds))
+                return self._filter(condition, self.solutions(inner, self._hinted(condition, inner, seeds)))
             case Extend():
                 return self._extend(pattern, seeds)
             case Values():
@@ -133,7 +134,7 @@ class Evaluator:
             for block in self.solutions(left, self._seeds_for(left, seeds)):
                 yield from self._join_leaf(block, right)
             return
-        if isinstance(left, BasicPattern | PathPattern) and isinstance(right, Values):
+        if isinstance(right, Values) and not isinstance(left, Values):
             yield from self._join(Join(right, left), seeds)
             return
         table = self.whole(left, self._seeds_for(left, seeds))
@@ -187,6 +188,17 @@ class Evaluator:
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
             right = self.whole(pattern.right, self._seeds(pattern.right, block))
             yield block.take(~excluded(block, right, constants))
+
+    def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
+        """Seeds with what a filter says about a variable that has none yet."""
+        hint = choice(condition) if self.start is UNIT else None
+        if hint is None or hint[0] not in certain(pattern) or (seeds is not None and hint[0] in seeds.columns):
+            return seeds
+        table = Bindings({hint[0]: self.overlay.encode_many(hint[1])}, len(hint[1]))
+        if seeds is None:
+            return table
+        rows = np.repeat(np.arange(seeds.length), table.length)
+        return seeds.take(rows).with_column(hint[0], np.tile(table.columns[hint[0]], seeds.length))
 
     def _filter(self, condition: Expression, blocks: Blocks) -> Blocks:
         for block in blocks:

@@ -229,8 +229,11 @@ class LocalFacts:
 
     def _kept(self, facts: Mixed) -> Mask:
         """Which of some facts are in a table, and not taken from it."""
-        found = self._in_table(facts)
-        return found & ~self._dead.holds(facts) if len(self._dead) else found
+        if not len(self._dead):
+            return self._in_table(facts)
+        found = ~self._dead.holds(facts)
+        found[found] = self._in_table(facts.keep(found))
+        return found
 
     def _in_table(self, facts: Mixed) -> Mask:
         found = np.zeros(len(facts), dtype=np.bool_)

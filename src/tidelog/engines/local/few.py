@@ -77,8 +77,8 @@ class Entries(Generic[T]):
         return None if few is None or len(few) > _MANY or bits is None else few.with_bits(bits)
 
     def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
-        """What the facts match, slot by slot; of rules with one atom only those in slots that are useful."""
-        fact, atom = self.index.matches(facts, None if useful is None else useful[self.slot])
+        """What the facts match, slot by slot; only atoms that are useful."""
+        fact, atom = self.index.matches(facts, useful)
         slot = self.slot[atom]
         order = slot.argsort(kind="stable")
         fact, atom = fact[order], atom[order]

@@ -13,12 +13,13 @@ import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.dictionary import Dictionary
+from tidelog.engines.local.atoms import Narrow
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.few import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.shapes import Family, Shape, Step, member_of
 from tidelog.engines.local.small_joins import MOST, Matches, cheapest, joined, lookups
 from tidelog.kernel.lookup import Lookup
-from tidelog.kernel.mixed import Mixed, encode
+from tidelog.kernel.mixed import WIDTH, Mixed, encode
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.rules.syntax import Rule
 
@@ -47,8 +48,18 @@ class Backward:
                 others.append((rule.atoms[0], rule))
         self.entries = Entries[Rule](dictionary, lifted, members, others, _plans)
         self.slots = list(slots)[: self.entries.first_family]
+        self.constants = self._constants([(made, i) for i, (_, _, made, slot) in enumerate(lifted) if slot == 0])
         # Windows must fit together, so each family goes on with the same place in all of them.
         self._plans: dict[Family, list[Step]] = {}
+
+    def _constants(self, made: Sequence[tuple[Narrow, int]]) -> list[tuple[int, int, Ints, Ints]]:
+        """Of bodies with a constant beside a variable, by relation and column: the rules, and the constants."""
+        columns: dict[tuple[int, int], list[int]] = {}
+        for body, rule in made:
+            if len(body.filled()) == WIDTH and len(body.constants()) == 1:
+                columns.setdefault((body.number, body.constants()[0]), []).append(rule)
+        of = self.entries.templates.constants
+        return [(n, c, np.array(rules), of[c][rules]) for (n, c), rules in columns.items()]
 
     def plan_of(self, matches: Matches, reads: Sequence[Lookup]) -> list[Step]:
         """The plan of a family: that which seemed best when it was first asked for."""
@@ -118,11 +129,15 @@ class _Look:
         self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
 
     def _useful(self) -> Mask:
-        """The slots with something to look at."""
-        useful = np.ones(self.entries.last + 1, dtype=np.bool_)
-        slots = self.backward.slots
+        """The rules of one atom with something to look at, and all others."""
+        slots, entries = self.backward.slots, self.entries
+        useful = np.ones(entries.last + 1, dtype=np.bool_)
         useful[: len(slots)] = [key is None or self.sources.lookup(key[0]) is not None for key in slots]
-        return useful
+        rules = useful[entries.slot]
+        for number, column, some, constants in self.backward.constants:
+            lookup = self.sources.lookup(number)
+            rules[some] = False if lookup is None else lookup.reach(column, constants).counts > 0
+        return rules
 
     def _order(self, part: Part) -> tuple[bool, int]:
         """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""

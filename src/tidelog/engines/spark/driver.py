@@ -19,7 +19,7 @@ from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import moves, pieces, site
 from tidelog.engines.spark.cluster import Cluster, Parcel, Stage
 from tidelog.engines.spark.counts import TallyHeld, TallyLeaf, TallyNode, weighted_rows
-from tidelog.engines.spark.job import Entry, Job, Window
+from tidelog.engines.spark.job import Entry, Job, Wanted, Window
 from tidelog.engines.spark.moves import Move
 from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, specs, walk
 from tidelog.engines.spark.pieces import Piece, Rows, Written, rows_of, split
@@ -30,7 +30,6 @@ from tidelog.engines.spark.terms import Shipped, ship, sized
 from tidelog.kernel.counts import Counts, Weighted
 from tidelog.kernel.run import Run
 from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
 
 _GENEROUS = 8  # shards up to which each may hand back as much as the driver holds
 
@@ -52,7 +51,7 @@ class Driver:
         self.reader.nodes = _Alive()
         self.jobs = 0
         self.rows_read = 0  # by all tasks
-        self.wanted: dict[tuple[str, int | None], frozenset[int]] = {}
+        self.wanted = Wanted()
         self._shipped = Shipped()
         self.close = weakref.finalize(self, _close, self.scratch, self.name, self._shipped)
 
@@ -84,9 +83,7 @@ class Driver:
         """What has to be moved before tasks can read a part of a set by an argument. It is remembered."""
         if key == 0:
             return
-        assert part.predicate is not None
-        wanted = part.predicate, part.split
-        self.wanted[wanted] = self.wanted.get(wanted, frozenset()) | {key}
+        self.wanted.add(part, key)
         for _, inner in list(walk((node,))):
             if isinstance(inner, Positive):
                 self.force(inner)
@@ -96,10 +93,8 @@ class Driver:
 
     def wanted_of(self, node: Node, part: Part) -> Iterator[Move]:
         """The same for all arguments by which facts of these relations are kept."""
-        for name, keys in list(self.wanted.items()):
-            if name[0] == part.predicate and (None in (name[1], part.split) or name[1] == part.split):
-                for key in keys:
-                    yield from self.want(node, key, Part(*name))
+        for kept, key in self.wanted.near(part):
+            yield from self.want(node, key, kept)
 
     def move(self, wanted: Iterable[Move]) -> None:
         """Keep relations of leaves by other arguments too."""
@@ -139,13 +134,12 @@ class Driver:
 
     def _keys(self, node: Node) -> set[int]:
         """By which arguments all that a node is made of is there, of those that are wanted."""
-        keys = {0}.union(*self.wanted.values())
+        keys = self.wanted.every_key()
         for _, inner in walk((node,)):
             if isinstance(inner, Positive):
                 return {0}
             if isinstance(inner, Leaf):
-                wanted = [(Part(*name), k) for name, ks in self.wanted.items() for k in ks]
-                keys -= {k for part, k in wanted if inner.lacks(k, part)}
+                keys -= {k for part, ks in self.wanted.by_part.items() for k in ks if inner.lacks(k, part)}
         return keys
 
     def force_tally(self, node: TallyNode) -> TallyNode:
@@ -210,7 +204,7 @@ class Driver:
                     constants or {},
                     frozenset(ALIVE.keys()),
                     specs(roots),
-                    dict(self.wanted),
+                    self.wanted,
                     self.small * min(_GENEROUS, self.shards) // self.shards,
                 )
             )
@@ -244,12 +238,9 @@ class Driver:
         leaf = Leaf(self._by_shard(mine, number, kind, 0))
         for key in sorted({r.key for _, r in mine} - {0}):
             written = self._by_shard(mine, number, kind, key)
-            leaf.add(key, frozenset(r for r in leaf.stats if key in self._keys_of(r)), written)
+            kept = (r for r, stat in leaf.stats.items() if key in self.wanted.keys(r, stat.arity))
+            leaf.add(key, frozenset(kept), written)
         return leaf
-
-    def _keys_of(self, relation: Relation) -> frozenset[int]:
-        found = self.wanted.get(relation, frozenset())
-        return found | self.wanted.get((TRIPLE, None), frozenset()) if relation[0] == TRIPLE else found
 
     def tally_node(self, found: Found) -> TallyNode:
         """What came back as a tally."""

@@ -185,10 +185,10 @@ def _spine(node: Op) -> tuple[list[Node], Node]:
 
 
 def _start(changes: Sequence[Node]) -> int:
-    """From which change on they are made one: those that are not much larger than what follows."""
-    start = len(changes) - 1
-    tail = changes[start].total()
+    """From which change on they are made one: the last few, and those before that are not much larger than these."""
+    start = len(changes) - _SPINE // 4
+    tail = sum(c.total() for c in changes[start:])
     while start > 0 and changes[start - 1].total() < 2 * tail:
         start -= 1
         tail += changes[start].total()
-    return min(start, len(changes) - 2)
+    return start

@@ -9,12 +9,41 @@ from pathlib import Path
 from uuid import uuid4
 
 from tidelog.engines.local.relations import Relation
-from tidelog.engines.spark.specs import Spec
+from tidelog.engines.spark.pieces import has_argument
+from tidelog.engines.spark.specs import EVERYTHING, Part, Spec
 from tidelog.engines.spark.terms import Shipped
 from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
 
-Wanted = Mapping[tuple[str, int | None], frozenset[int]]
+
+@dataclass
+class Wanted:
+    """By which arguments, besides the first, facts are kept: those that plans have read them by so far."""
+
+    by_part: dict[Part, frozenset[int]] = field(default_factory=dict)
+
+    def add(self, part: Part, key: int) -> None:
+        self.by_part[part] = self.by_part.get(part, frozenset()) | {key}
+
+    def parts(self, key: int) -> list[Part]:
+        """What is kept by an argument; everything is by the first."""
+        return [part for part, keys in self.by_part.items() if key in keys] if key else [EVERYTHING]
+
+    def every_key(self) -> set[int]:
+        return {0}.union(*self.by_part.values())
+
+    def keys(self, relation: Relation, arity: int) -> frozenset[int]:
+        """By which arguments the facts of a relation are kept."""
+        wanted = (keys for part, keys in self.by_part.items() if part.has(relation))
+        return frozenset(k for k in {0}.union(*wanted) if has_argument(relation, arity, k))
+
+    def near(self, part: Part) -> list[tuple[Part, int]]:
+        """What is kept so of relations that may be in a part."""
+        both = [w for w in self.by_part if w.predicate == part.predicate and _may_share(w.split, part.split)]
+        return [(w, key) for w in both for key in self.by_part[w]]
+
+
+def _may_share(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +78,13 @@ class Job:
     constants: Mapping[Term, int]
     alive: frozenset[int]
     nodes: Mapping[int, Spec]
-    wanted: Wanted  # by which arguments, besides the first, the facts of a relation are to be kept
+    wanted: Wanted
     inline: int  # rows that a shard hands back to the driver instead of writing a file
     plans: Mapping[int, bytes] = field(default_factory=dict)  # pickled, so that a process reads each once
     entries: tuple[Entry, ...] = ()
     window: Window | None = None
     tallied: bool = False
     behind: int | None = None  # results are told apart: those in this set, and those not
-
-    @property
-    def stages(self) -> int:
-        """The steps of the longest plan."""
-        return max((len(pickle.loads(blob).steps) for blob in self.plans.values()), default=1)
-
-    def keys(self, relation: Relation) -> frozenset[int]:
-        """By which arguments the facts of a relation are kept."""
-        found = frozenset((0,)) | self.wanted.get(relation, frozenset())
-        return found | self.wanted.get((TRIPLE, None), frozenset()) if relation[0] == TRIPLE else found
 
     def write(self) -> Path:
         path = Path(self.scratch) / f"{uuid4().hex}.job"

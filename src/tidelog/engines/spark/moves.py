@@ -24,7 +24,7 @@ def evaluate(path: str, node: int, keys: tuple[int, ...], shard: int, parcels: I
     read = reader.rows_read
     found = []
     for key in keys:
-        parts = [Part(*name) for name, wanted in job.wanted.items() if key in wanted] if key else [EVERYTHING]
+        parts = job.wanted.parts(key)
         rows = {r.relation: r for part in parts for r in rows_of(reader.facts(node, key, part, shard))}
         found.append(handed(job, shard, 0, "all", key, list(rows.values())))
     return [*found, Parcel(0, NOTE, pickle.dumps(Note(rows_read=reader.rows_read - read)))]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import WHOLE, Relation
 from tidelog.engines.spark import pieces
-from tidelog.engines.spark.pieces import Stat, Written, rows_of
+from tidelog.engines.spark.pieces import Stat, Written, has_argument, rows_of
 from tidelog.engines.spark.specs import Copy, HeldSpec, LeafSpec, OnlySpec, OpSpec, Part, PositiveSpec, Spec
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
@@ -198,7 +198,8 @@ class Leaf(Node):
     def lacks(self, key: int, part: Part) -> set[Relation]:
         """The relations of a part that have no copy by this argument."""
         copies = [c for c in self.copies if c.key == key]
-        return {r for r in self.stats if part.has(r) and not any(c.has(r) for c in copies)}
+        able = (r for r, stat in self.stats.items() if part.has(r) and has_argument(r, stat.arity, key))
+        return {r for r in able if not any(c.has(r) for c in copies)}
 
     def spec(self) -> Spec:
         return LeafSpec(tuple(self.copies))

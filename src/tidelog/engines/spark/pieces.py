@@ -62,6 +62,11 @@ class Rows:
         return self.layout.unpack(self.rows, key)
 
 
+def has_argument(relation: Relation, arity: int, key: int) -> bool:
+    """Whether the facts of a relation of so many columns can be kept by an argument."""
+    return key == 0 or relation[0] == TRIPLE or key < arity
+
+
 def home(ids: Ints, shards: int) -> Ints:
     """The shard of each id: a fixed mix of its bits, so that neither order nor time has a say."""
     mixed = (ids.astype(np.uint64) * _MIX) >> _HIGH

@@ -17,7 +17,7 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import pieces
-from tidelog.engines.spark.pieces import Piece, Rows, rows_of, split
+from tidelog.engines.spark.pieces import Piece, Rows, has_argument, rows_of, split
 from tidelog.engines.spark.specs import (
     HeldSpec,
     LeafSpec,
@@ -108,8 +108,9 @@ class Reader:
         """A small set is cut for all shards at once."""
         homes: list[list[Rows]] = [[] for _ in range(self.shards)]
         for rows in rows_of(self.whole(id_, part)):
-            for place, there in split(rows, key, self.shards):
-                homes[place].append(there)
+            if has_argument(rows.relation, rows.layout.arity, key):
+                for place, there in split(rows, key, self.shards):
+                    homes[place].append(there)
         for place, there_ in enumerate(homes):
             self._facts[id_][key, part, place] = self.of_rows(there_)
         return self._facts[id_][key, part, shard]

@@ -130,8 +130,9 @@ class _Stage:
 
     def _send_heads(self, result: int, facts: LocalFacts) -> None:
         rows = list(rows_of(facts))
-        for key in sorted({k for r in rows for k in self.job.keys(r.relation)}):
-            kept = [r for r in rows if key in self.job.keys(r.relation)]
+        keys = {r.relation: self.job.wanted.keys(r.relation, r.layout.arity) for r in rows}
+        for key in sorted({k for some in keys.values() for k in some}):
+            kept = [r for r in rows if key in keys[r.relation]]
             self.sent += scattered(f"h{result}.{key}", kept, key, self.job.shards)
 
 
