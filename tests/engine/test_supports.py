@@ -10,7 +10,7 @@ import pytest
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
-from tidelog.engines.local import fact_set
+from tidelog.engines.local import fact_set, small_joins
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
@@ -22,6 +22,9 @@ RULES = parse_rules("""
     big(?y) :- edge(?x, ?y), mark(?x, a) .
     big(?y) :- edge(?x, ?y), mark(?x, b), ~off(?x) .
     reach(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .
+    reach(?x, ?z) :- edge(?x, ?y), edge(?z, ?y), mark(?y, b) .
+    big(?x) :- edge(?x, ?y), mark(?y, b), off(?y) .
+    big(?x) :- edge(?x, ?y), mark(?y, a), off(?y) .
     any() :- edge(?x, ?y) .
     big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
     big(a) :- edge(?x, ?y), mark(?y, a) .
@@ -70,11 +73,12 @@ def run(engine: Engine[FactSet], seed: int, windows: Sequence[tuple[int, int | N
 
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("windows", WINDOWS, ids=str)
-@pytest.mark.parametrize("few", [10**6, 0])
+@pytest.mark.parametrize(("few", "most"), [(10**6, 10**6), (10**6, 20), (0, 10**6)])
 def test_every_match_once(
-    seed: int, windows: Sequence[tuple[int, int | None]], few: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, windows: Sequence[tuple[int, int | None]], few: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fact_set, "FEW", few)
+    monkeypatch.setattr(small_joins, "MOST", most)
     assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
 

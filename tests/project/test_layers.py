@@ -58,6 +58,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "commit",
         "change",
         "inputs",
+        "manner",
         "engines.local",
         "engines.spark",
     ),

@@ -12,6 +12,7 @@ import pytest
 import tidelog
 from tests.project.documents import ROOT, needs_spark, run_session
 from tidelog.errors import InputError, UsageError
+from tidelog.spark import NAME, frames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,6 +62,14 @@ def test_a_relation_on_disk(spark: SparkSession, on_disk: tidelog.KnowledgeBase)
 
 def test_of_an_older_version_and_one_kind(spark: SparkSession, on_disk: tidelog.KnowledgeBase) -> None:
     assert rows(on_disk.at(1).to_spark(spark, "reach", kind="derived")) == [("a", "b"), ("b", "c")]
+
+
+def test_a_session_that_does_not_know_the_source_is_told(
+    spark: SparkSession, on_disk: tidelog.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frames, "NAME", "unheard_of")
+    monkeypatch.setattr(frames, "register", lambda _: monkeypatch.setattr(frames, "NAME", NAME))
+    assert on_disk.to_spark(spark, "edge").columns == ["arg1", "arg2"]
 
 
 def test_a_relation_in_memory(spark: SparkSession) -> None:

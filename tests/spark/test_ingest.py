@@ -18,7 +18,7 @@ from tidelog import formats
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.cluster import InProcess
-from tidelog.errors import InputError, UsageError
+from tidelog.errors import InputError
 from tidelog.formats import objects
 from tidelog.formats import source as source_module
 from tidelog.inputs import FrameSource
@@ -26,7 +26,7 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.pipeline import ingest as ingest_module
 from tidelog.pipeline import sections
-from tidelog.pipeline.ingest import Source, ingest
+from tidelog.pipeline.ingest import Source
 
 HUGE = "x" * 3_000
 NT = """\
@@ -291,19 +291,6 @@ def test_the_local_reader_leaves_out_the_same_lines(tmp_path: Path) -> None:
     refused = formats.Refused()
     rows = [row for batch in formats.read(tmp_path / "bad.nt").refusing(refused) for row in batch.rows()]
     assert (len(rows), refused.count) == (3, 3)
-
-
-REFUSED = [
-    ({"bad_lines": "ignore"}, "unknown bad_lines='ignore'"),
-    ({"bad_lines": "quarantine"}, "name a file"),
-    ({"bad_lines": "skip", "quarantine": Path("x")}, "name a file"),
-]
-
-
-@pytest.mark.parametrize(("options", "message"), REFUSED)
-def test_wrong_options(options: dict[str, object], message: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=message):
-        ingest(InProcess(), [], Dictionary(), tmp_path, 1, **options)  # type: ignore[arg-type]
 
 
 MALFORMED = {

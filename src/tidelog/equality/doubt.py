@@ -99,6 +99,10 @@ class SolidSearch(Search[F]):
     def _backward(self, active: F, level: int, sources: F) -> tuple[F, F]:
         return super()._backward(active - self.explicit.not_solid(active), level, sources)
 
+    def _at_sight(self, new: F) -> tuple[F, F]:
+        """Nothing: not every explicit fact is an axiom here."""
+        return self.nothing, self.nothing
+
 
 def doubtful(support: SolidSupport[F], lost: F, work: Work) -> set[Term]:
     """The representatives of the cliques in doubt. The support's rules are those that an equality can depend on."""

@@ -27,18 +27,17 @@ from tidelog.engines.local.relations import Relation
 from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
 from tidelog.engines.spark.pieces import Written
 from tidelog.engines.spark.terms import Shipped, ship
-from tidelog.errors import InputError, LimitError, UsageError
+from tidelog.errors import InputError, LimitError
 from tidelog.formats import Reading, marked_columns, written_aside
 from tidelog.formats.refused import REMEMBERED
 from tidelog.inputs import FrameSource, RemoteSource
+from tidelog.manner import FAIL
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.pipeline.clock import elapsed
 from tidelog.pipeline.number import Numbered, new_terms, number
 from tidelog.pipeline.parse import (
-    BAD_LINES,
     FAIL,
     FAILED,
-    QUARANTINE,
     CodesFile,
     Frame,
     Parsing,
@@ -116,13 +115,8 @@ def ingest(
 ) -> Ingested:
     """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
 
-    `shipped` is the dictionary, if tasks have it already. `bad_lines` says what becomes of lines that cannot be read:
-    "fail", "skip", or "quarantine", which writes them to the file of that name.
+    `shipped` is the dictionary, if tasks have it already. For `bad_lines` and `quarantine` see `manner`.
     """
-    if bad_lines not in BAD_LINES:
-        raise UsageError(f"unknown bad_lines={bad_lines!r}; choose one of: {', '.join(BAD_LINES)}")
-    if (bad_lines == QUARANTINE) != (quarantine is not None):
-        raise UsageError("name a file for bad lines with bad_lines='quarantine', and only then")
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
     try:

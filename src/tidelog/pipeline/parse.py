@@ -20,13 +20,13 @@ from tidelog.dictionary.batch import Batch
 from tidelog.engines.spark.cluster import Parcel
 from tidelog.errors import InputError
 from tidelog.formats import Refuse, Refused, from_arrow
+from tidelog.manner import FAIL, QUARANTINE
 from tidelog.pipeline import arrays
 from tidelog.pipeline.clock import Clock, Spell
 from tidelog.pipeline.sections import BUCKETS, Section, sections
 from tidelog.pipeline.splits import Split
 
 TERMS, REPORT, FAILED = "terms", "report", "failed"
-BAD_LINES = FAIL, SKIP, QUARANTINE = "fail", "skip", "quarantine"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,6 @@ _UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # what Spark says of a source that it did no
 
 def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
     """The facts of a relation, which `facts` are, read by executors; columns of one type keep it."""
-    from pyspark.errors import AnalysisException
-
     arity = facts.arities().get(name, 0)
     if not arity:
         raise UsageError(f"{name} has no facts with arguments, and so no columns")
@@ -30,11 +28,11 @@ def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, n
     options = {"relation": f"<{name}>", "kind": kind, "asOf": str(version), "path": str(root.absolute())}
     try:
         return _read(spark, columns, options)
-    except AnalysisException as error:
-        if error.getCondition() != _UNKNOWN:
+    except Exception as error:  # of several kinds, by the kind of session
+        if _UNKNOWN not in str(error):
             raise
-        register(spark)
-        return _read(spark, columns, options)
+    register(spark)
+    return _read(spark, columns, options)
 
 
 def _read(spark: SparkSession, columns: str, options: Mapping[str, str]) -> DataFrame:

@@ -93,7 +93,9 @@ class PatternGrammar(ExpressionGrammar):
         for subject, verb, object_ in statements:
             self._place(subject, verb, object_, triples, paths)
         pattern: Pattern = BasicPattern(tuple(triples))
-        for path in paths:
+        while paths:
+            path = _next(paths, visible(pattern))
+            paths.remove(path)
             pattern = joined(pattern, path)
         return pattern
 
@@ -191,12 +193,20 @@ class PatternGrammar(ExpressionGrammar):
         return self.literal() or self.fail("an IRI, a literal or UNDEF")
 
 
+def _next(paths: Several[PathPattern], bound: Several[Variable]) -> PathPattern:
+    """A path of which an end is known by then, if there is one."""
+    ends = ((path, (path.subject, path.object)) for path in paths)
+    return next((path for path, both in ends if any(isinstance(n, str) or n in bound for n in both)), paths[0])
+
+
 def joined(left: Pattern, right: Pattern) -> Pattern:
-    """The join, without the pattern that has no triples; a filter stays inside its own group, for `_optional`."""
+    """The join; triples that are joined are one pattern, and a filter stays inside its own group, for `_optional`."""
     if right == UNIT:
         return left
     if left == UNIT and not isinstance(right, Filter):
         return right
+    if isinstance(left, BasicPattern) and isinstance(right, BasicPattern):
+        return BasicPattern(left.triples + right.triples)
     return Join(left, right)
 
 

@@ -17,7 +17,8 @@ from tidelog.engines.local.atoms import Narrow
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.few import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.shapes import Family, Shape, Step, member_of
-from tidelog.engines.local.small_joins import MOST, Matches, cheapest, joined, lookups
+from tidelog.engines.local import small_joins
+from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
 from tidelog.kernel.lookup import Lookup
 from tidelog.kernel.mixed import WIDTH, Mixed, encode
 from tidelog.kernel.rows import Ints, Mask
@@ -202,7 +203,10 @@ class _Look:
         """In blocks, because the last window has no end."""
         reach = matches.reach(opening, reads[opening.place])
         most = int(reach.counts.max(initial=0))
-        last, block = most if self.stop is None else min(most, self.stop), max(1, MOST // max(1, len(matches)))
+        last, block = (
+            most if self.stop is None else min(most, self.stop),
+            max(1, small_joins.MOST // max(1, len(matches))),
+        )
         for start in range(self.start, last, block):
             found = joined(matches.opened(opening, *reach.window(start, min(start + block, last))), checks, reads)
             assert found is not None
