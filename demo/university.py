@@ -1,4 +1,4 @@
-"""`make demo`: generate a university, load it, reason, change facts and rules; see what changed, now and later."""
+"""`make demo`: generate a university, load it through Spark, change facts and rules; see what changed, and why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from pathlib import Path
 
 import tidelog
 from tidelog.generate import lubm
+from tidelog.java import find_java
 
 PREFIX = f"@prefix ub: <{lubm.UB}> . @prefix ex: <http://example.org/> ."
+ADA = "<http://example.org/ada>"
 DEPARTMENT = "http://www.Department0.University0.edu"
 
 JOIN = f"""{PREFIX}
@@ -46,8 +48,9 @@ def generate(folder: Path) -> None:
 
 
 def load(kb: tidelog.KnowledgeBase, folder: Path) -> None:
-    title("Load and materialise")
-    show(kb.load(folder / "university-data.nt", folder / "univ-bench.rls", message="the university"))
+    engine = "spark" if find_java() else "local"
+    title(f"Load and materialise, {'on Spark' if engine == 'spark' else 'in this process: Spark needs Java'}")
+    show(kb.load(folder / "university-data.nt", folder / "univ-bench.rls", engine=engine, message="the university"))
     explicit, everything = len(kb.facts("triple", kind="explicit")), len(kb.facts("triple"))
     print(f"{len(kb.rules)} rules: {explicit:,} facts given, {everything - explicit:,} derived")
 
@@ -59,11 +62,15 @@ def change(kb: tidelog.KnowledgeBase) -> None:
     show(kb.apply(add=JOIN, add_rules=PEERS, message="Ada joins"))
     title("She drops the course: no longer a student by that rule, still a person by another")
     show(kb.apply(remove=DROP, message="she drops a course"))
+    title("Why is she still a person?")
+    print(kb.explain(f"[{ADA}, rdf:type, ub:Person]").tree())
 
 
 def ask(kb: tidelog.KnowledgeBase) -> None:
     title("Query: what is Ada now?")
     print(kb.query("[<http://example.org/ada>, rdf:type, ?class]"))
+    title("SPARQL: who shares an advisor with her?")
+    print(kb.sparql(f"SELECT ?who {{ {ADA} <http://example.org/sharesAdvisorWith> ?who }} ORDER BY ?who LIMIT 3"))
     title("Query: how many people, courses and organisations are known?")
     for kind in ("Person", "Course", "Organization"):
         print(f"{len(kb.query(f'[?x, rdf:type, ub:{kind}]')):>8,} {kind}")

@@ -195,7 +195,9 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
 
 
 def _add_text_or_path(result: Input, source: str | Path, prefixes: Prefixes) -> None:
-    if isinstance(source, Path) or _looks_like_path(source):
+    if isinstance(source, str) and _URL.match(source) and _looks_like_path(source):
+        result.batches.append(RemoteSource(source))
+    elif isinstance(source, Path) or _looks_like_path(source):
         result.add_path(Path(source))
         if result.rules:
             raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")

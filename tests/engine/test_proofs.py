@@ -1,4 +1,4 @@
-"""The verb `proofs`: what it calls proved follows in one step from the facts that it gives, and little is overlooked."""
+"""The verb `proofs`: what it calls proved follows in one step from the facts that it gives; little is overlooked."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def table_of(random: Random) -> tuple[Table | None, set[Pair]]:
 def changed(seed: int) -> tuple[Lookup, set[Pair]]:
     random = Random(seed)
     table, rows = table_of(random) if seed % 4 else (None, set())
-    dead, plus = pairs_of(random, 12), pairs_of(random, 12)
+    dead, plus = pairs_of(random, 12), {(1, 2), *pairs_of(random, 12)}
     return Lookup(table, words(dead if table else set()), words(plus)), (rows - dead) | plus
 
 

@@ -31,6 +31,8 @@ KERNEL = (
     "tests/oracle/test_random_verbs.py",
     "tests/engine/test_families.py",
     "tests/engine/test_supports.py",
+    "tests/engine/test_pivoted.py",
+    "tests/engine/test_proofs.py",
 )
 MAINTENANCE = (
     "tests/papers",

@@ -27,8 +27,3 @@ def spark_engine(shards: int, small: int, cluster: Cluster | None = None) -> Ite
         finally:
             engine.close()
         assert not list(Path(scratch).iterdir())
-
-
-def kinds(seed: int) -> tuple[int, int]:
-    """Shards and rows for the driver, another pair for each of twelve seeds; most often everything is in files."""
-    return SHARDS[seed % len(SHARDS)], (0, 5, 0)[seed // len(SHARDS) % 3] if seed % 5 else SMALL

@@ -18,10 +18,10 @@ from tidelog import formats
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.cluster import InProcess
-from tidelog.errors import InputError
+from tidelog.errors import InputError, UsageError
 from tidelog.formats import objects
 from tidelog.formats import source as source_module
-from tidelog.inputs import FrameSource
+from tidelog.inputs import FrameSource, RemoteSource, read_facts, read_files
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.pipeline import ingest as ingest_module
@@ -319,3 +319,13 @@ def test_a_relation_has_one_number_of_columns(tmp_path: Path) -> None:
     (tmp_path / "p.tsv").write_text("1\t2\t3\n")
     with pytest.raises(InputError, match="p has 2 arguments elsewhere, but this data gives it 3 columns"):
         here([formats.read(tmp_path / name) for name in ("p.csv", "p.tsv")], tmp_path / "scratch")
+
+
+URLS = ["hdfs://host/data/*.nt", "s3a://bucket/a.ttl", "abfss://c@account/x.csv"]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_urls_are_left_to_spark(url: str) -> None:
+    assert read_files([url]).batches == read_facts(url).batches == [RemoteSource(url)]
+    with pytest.raises(UsageError, match='only Spark can read this; load it with engine="spark"'):
+        list(RemoteSource(url))

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeVar
 
-from tests.oracle.histories import State, random_history
+from tests.oracle.histories import RandomHistory, State, random_history
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, iri
 from tidelog.model.vocabulary import TRIPLE
@@ -21,23 +22,34 @@ T = TypeVar("T")
 
 def united(seeds: Iterable[int]) -> list[State]:
     """The states of all these histories, side by side."""
-    histories = [[_renamed(state, seed) for state in random_history(seed).states] for seed in seeds]
+    histories = [[_renamed(state, seed) for state in _history(seed).states] for seed in seeds]
     return [_together(states) for states in zip(*histories, strict=True)]
 
 
-def batches(seeds: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Seeds in batches of at most this size that can be united; those that cannot are alone in the last ones."""
-    open_ = [s for s in seeds if _has_any_predicate(s)]
-    others = [s for s in seeds if s not in open_]
-    while open_ or others:
-        batch, others = others[: size - 1], others[size - 1 :]
-        yield [*batch, *open_[:1]]
-        open_ = open_[1:]
+@lru_cache(maxsize=128)
+def _history(seed: int) -> RandomHistory:
+    """Kept from the look at its rules until it is united."""
+    return random_history(seed)
+
+
+def batches(seeds: Iterable[int], size: int) -> Iterator[list[int]]:
+    """Seeds in batches of this size that can be united; those that are left over, and alone, come last."""
+    batch: list[int] = []
+    alone: list[int] = []
+    for seed in seeds:
+        if not _has_any_predicate(seed):
+            batch.append(seed)
+        else:
+            alone.append(seed)
+        if len(batch) == size - 1:
+            yield [*batch, *alone[-1:]]
+            batch, alone = [], alone[:-1]
+    yield from ([*batch, *alone[-1:]], *([seed] for seed in alone[:-1]))
 
 
 def _has_any_predicate(seed: int) -> bool:
     """Whether a triple's predicate is a variable in some rule of a history."""
-    rules = {rule for state in random_history(seed).states for rule in state.rules}
+    rules = {rule for state in _history(seed).states for rule in state.rules}
     literals = [b.atom if isinstance(b, Negation) else b for rule in rules for b in (*rule.heads, *rule.body)]
     return any(isinstance(b, Atom) and b.predicate == TRIPLE and isinstance(b.args[1], Variable) for b in literals)
 

@@ -5,7 +5,8 @@ Left out because the specification leaves them open, or pyoxigraph departs from 
 - SAMPLE, REDUCED, RAND, NOW, BNODE, UUID: any answer would do.
 - LIMIT in subqueries: which rows are left is open without a total order.
 - The text of a computed number (`1.0` or `1`); computed values are compared by value and not given to STR.
-- Solutions substituted into a subquery, BIND, VALUES or MINUS inside EXISTS.
+- Solutions substituted into a subquery, BIND, VALUES or MINUS inside EXISTS; and EXISTS in a group within a group,
+  where pyoxigraph may see variables of the outer one.
 - Division by what may not divide: the digits of a decimal are open.
 - How often a solution of `p|q` or `!(p|^q)` comes: pyoxigraph takes the first for a set, and the second when both ends
   are known. There the answers are sets.
@@ -57,6 +58,7 @@ class QueryMaker:
     def __init__(self, random: Random) -> None:
         self.random = random
         self.sets = False  # answers are sets, however often a solution comes
+        self._level = 0  # of groups within groups
         self.used: list[str] = []
         self.computed: list[str] = []
 
@@ -91,18 +93,20 @@ class QueryMaker:
         return Query(f"ASK {self.group(2)}")
 
     def _construct(self) -> Query:
-        self.sets = True
+        """Where blank nodes are made it matters how often a solution comes."""
+        self.sets = self._maybe(0.5)
         body = self.group(1)
         subject, object_ = self.variable(), self.variable()
         template = f"{subject} {self.random.choice(PREDICATES)} {object_} ."
-        if self._maybe(0.5):
-            template += f" {self.random.choice(NODES)} {self.variable()} {subject} . {object_} {PREDICATES[0]} [] ."
+        template += f" {self.random.choice(NODES)} {self.variable()} {subject} ." if self._maybe(0.5) else ""
+        template += "" if self.sets else f" {object_} {PREDICATES[0]} [] ."
         return Query(f"CONSTRUCT {{ {template} }} WHERE {body}")
 
     def _ordered(self) -> Query:
         """Rows in the order of a variable whose values are all of one kind."""
         kind, triples = self.random.choice(KINDS), self.triples()
         key = self.random.choice(self.used or NAMES)
+        self._level += 1
         body = f"{{ {triples} {self.group(1)} FILTER({kind}(?{key})) }}"
         direction = self.random.choice((f"?{key}", f"ASC(?{key})", f"DESC(?{key})"))
         return Query(f"SELECT * WHERE {body} ORDER BY {direction}", key=key)
@@ -143,13 +147,16 @@ class QueryMaker:
     # Patterns
 
     def group(self, depth: int) -> str:
+        self._level += 1
         parts = [self.triples()] if self._maybe(0.85) else []
         parts += [self.part(depth) for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)))]
+        self._level -= 1
         return "{ " + " ".join(parts) + " }"
 
     def part(self, depth: int) -> str:
         simple = [self.triples, self.path, self.filter, self.filter, self.bind, self.values]
-        nested = [self.optional, self.union, self.minus, self.exists, self.subselect, self.braces]
+        nested = [self.optional, self.union, self.minus, self.subselect, self.braces]
+        nested += [self.exists] * (self._level == 1)
         if depth == 0 or self._maybe(0.45):
             return self.random.choice(simple)()
         return self.random.choice(nested)(depth - 1)

@@ -15,7 +15,7 @@ from tidelog.kernel.table import Table
 
 
 class Lookup:
-    """The rows of one relation of at most two columns."""
+    """The rows of one relation of at most two columns; there is a table, or something in `plus`."""
 
     def __init__(self, table: Table | None, dead: Ints, plus: Ints) -> None:
         """`dead` and `plus` are sorted and distinct rows, each in one word."""

@@ -36,7 +36,6 @@ from tidelog.model.vocabulary import TRIPLE
 from tidelog.pipeline.clock import elapsed
 from tidelog.pipeline.number import Numbered, new_terms, number
 from tidelog.pipeline.parse import (
-    FAIL,
     FAILED,
     CodesFile,
     Frame,

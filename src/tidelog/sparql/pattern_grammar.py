@@ -82,7 +82,7 @@ class PatternGrammar(ExpressionGrammar):
         """The triples read since the last element of the group; their blank nodes may not occur in other blocks."""
         statements, self.statements = self.statements, []
         for label in self.labels & self.used_labels:
-            self.wrong(f"the blank node {label} is used in two basic graph patterns; use a variable")
+            self.wrong(f"the blank node {label} is used in two basic graph patterns; use a variable", self.reused)
         self.used_labels |= self.labels
         self.labels = set()
         return self._block(statements)

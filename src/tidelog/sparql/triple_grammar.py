@@ -37,6 +37,7 @@ class TripleGrammar(Cursor):
         self.statements: list[Statement] = []
         self.labels: set[str] = set()  # of the blank nodes in this block of triples
         self.used_labels: set[str] = set()  # of those in finished blocks
+        self.reused: Token | None = None  # one of them in another block
         self.refused = ""  # why the query will not be answered, though it is well formed
         self._fresh = 0
 
@@ -125,6 +126,8 @@ class TripleGrammar(Cursor):
 
     def blank(self, token: Token) -> Node:
         self.labels.add(token.text)
+        if token.text in self.used_labels:
+            self.reused = token
         return Term(token.text) if self.template else Variable(token.text)
 
     def anonymous(self) -> Node:

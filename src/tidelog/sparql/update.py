@@ -8,23 +8,27 @@ deleted: one that rules derive stays for as long as they do.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tidelog import formats
 from tidelog.algorithms.layers import Program
 from tidelog.attempt import attempt
+from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import mode_of
 from tidelog.errors import InputError, UsageError
 from tidelog.inputs import Input
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, is_blank, is_iri, is_literal, to_term
+from tidelog.model.terms import Term, is_blank
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import UNIT, Node, Pattern, Project, Triple
@@ -32,7 +36,7 @@ from tidelog.sparql.forms import Source, select
 from tidelog.sparql.update_grammar import Clear, Load, Modify, Operation, parse_update
 from tidelog.state import State
 
-Solution = dict[Variable, Term | None]
+Solutions = tuple[int, Mapping[Variable, pa.Array]]
 
 
 def read_update(
@@ -42,7 +46,7 @@ def read_update(
     request = _Request(engine, state, [Path(path).resolve() for path in allow])
     for operation in parse_update(text, state.prefixes):
         request.run(operation)
-    return Input(facts=list(request.plus)), Input(facts=list(request.minus))
+    return request.net()
 
 
 class _Request:
@@ -56,13 +60,20 @@ class _Request:
         self._state, self._stale = _unconstrained(before), False
         self._labels = (Term(f"_:u{before.version + 1}x{n}") for n in count())
 
+    def net(self) -> tuple[Input, Input]:
+        """The facts to add and those to remove, which have none in common."""
+        dictionary = self.engine.dictionary
+        columns = ([dictionary.decode_array(c) for c in facts.columns(TRIPLE)] for facts in (self.plus, self.minus))
+        plus, minus = (Input(batches=[[_batch(c)]] if c else []) for c in columns)
+        return plus, minus
+
     def run(self, operation: Operation) -> None:
         nothing = self.engine.collect(())
         match operation:
             case Modify(pattern, delete, insert):
-                solutions = list(self._solutions(pattern, (*delete, *insert)))
-                gone, new = (self._instances(template, solutions) for template in (delete, insert))
-                self._change(self.engine.collect(gone), self.engine.collect(filter(_is_rdf, new)))
+                blocks = list(self._solutions(pattern, (*delete, *insert)))
+                gone, new = self._instances(delete, blocks), map(formats.only_rdf, self._instances(insert, blocks))
+                self._change(*(self.engine.load(map(_batch, instances)) for instances in (gone, new)))
             case Clear():
                 self._change((self.before.E | self.plus).only(TRIPLE), nothing)
             case Load(iri, silent):
@@ -75,39 +86,44 @@ class _Request:
             self.plus, self.minus = (self.plus - deleted) | inserted, (self.minus | deleted) - inserted
             self._stale = True
 
-    def _solutions(self, pattern: Pattern, template: Sequence[Triple]) -> Iterator[Solution]:
-        if pattern == UNIT:
-            return iter([{}])
+    def _solutions(self, pattern: Pattern, template: Sequence[Triple]) -> Iterator[Solutions]:
+        """Blocks of solutions: how many, and the values of the variables in the template."""
         variables = tuple(dict.fromkeys(v for triple in template for v in triple.variables()))
+        if pattern == UNIT:
+            yield 1, {}
+            return
         found = select(self._source(), Project(pattern, variables), variables)
-        return ({v: None if x is None else to_term(x) for v, x in zip(variables, row, strict=True)} for row in found)
+        if not variables:
+            yield len(found), {}
+            return
+        for block in found.term_blocks():
+            yield len(block[0]), dict(zip(variables, block, strict=True))
 
     def _source(self) -> Source:
         """What holds after the operations so far."""
         if self._stale:
-            plus, minus = Input(facts=list(self.plus)), Input(facts=list(self.minus))
-            self._state, self._stale = attempt(self.engine, self._state, plus, minus, (), "auto").after, False
+            self._state, self._stale = attempt(self.engine, self._state, *self.net(), (), "auto").after, False
         I = mode_of(self._state.options).facts(self.engine, self._state.I, self._state.I)
         return Source(self.engine, I, self._state.prefixes)
 
-    def _instances(self, template: Sequence[Triple], solutions: Iterable[Solution]) -> Iterator[Fact]:
-        """A triple with an unbound variable has none; blank nodes are new ones for each solution."""
-        for solution in solutions:
-            fresh: dict[Term, Term] = {}
+    def _instances(self, template: Sequence[Triple], blocks: Iterable[Solutions]) -> Iterator[list[pa.Array]]:
+        """Columns of triples. One with an unbound variable is none; blank nodes are new ones for each solution."""
+        for rows, values in blocks:
+            columns: dict[Node, pa.Array] = dict(values.items())
             for triple in template:
                 nodes = (triple.subject, triple.predicate, triple.object)
-                args = [self._instance(node, solution, fresh) for node in nodes]
-                if None not in args:
-                    yield Fact(TRIPLE, tuple(arg for arg in args if arg is not None))
+                columns |= {node: self._column(node, rows) for node in nodes if node not in columns}
+                yield _bound([columns[node] for node in nodes])
 
-    def _instance(self, node: Node, solution: Solution, fresh: dict[Term, Term]) -> Term | None:
+    def _column(self, node: Node, rows: int) -> pa.Array:
         if isinstance(node, Variable):
-            return solution.get(node)
-        if not is_blank(node):
-            return node
-        if node not in fresh:
-            fresh[node] = next(label for label in self._labels if self.engine.dictionary.lookup(label) is None)
-        return fresh[node]
+            return pa.nulls(rows, pa.binary())  # the pattern does not have it
+        if is_blank(node):
+            return pa.array([self._fresh().encode() for _ in range(rows)], pa.binary())
+        return pa.repeat(pa.scalar(node.encode(), pa.binary()), rows)
+
+    def _fresh(self) -> Term:
+        return next(label for label in self._labels if self.engine.dictionary.lookup(label) is None)
 
     def _file(self, iri: str) -> Path:
         """The file that LOAD names, if the caller allows it."""
@@ -128,6 +144,16 @@ def _unconstrained(state: State) -> State:
     return replace(state, program=Program(rules, rules), kept=None)
 
 
-def _is_rdf(fact: Fact) -> bool:
-    subject, predicate, _ = fact.args
-    return not is_literal(subject) and is_iri(predicate)
+def _bound(columns: list[pa.Array]) -> list[pa.Array]:
+    """The rows without nulls."""
+    if not any(column.null_count for column in columns):
+        return columns
+    subject, predicate, object_ = (pc.is_valid(column) for column in columns)
+    kept = pc.and_(pc.and_(subject, predicate), object_)
+    return [column.filter(kept) for column in columns]
+
+
+def _batch(columns: Sequence[pa.Array]) -> Batch:
+    rows = len(columns[0])
+    codes = np.arange(rows * len(columns), dtype=np.int32).reshape(len(columns), rows)
+    return compact_batch(TRIPLE, pa.concat_arrays([column.cast(pa.binary()) for column in columns]), list(codes))

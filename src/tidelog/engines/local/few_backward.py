@@ -13,11 +13,11 @@ import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.dictionary import Dictionary
+from tidelog.engines.local import small_joins
 from tidelog.engines.local.atoms import Narrow
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.few import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.shapes import Family, Shape, Step, member_of
-from tidelog.engines.local import small_joins
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
 from tidelog.kernel.lookup import Lookup
 from tidelog.kernel.mixed import WIDTH, Mixed, encode

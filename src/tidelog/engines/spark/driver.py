@@ -21,7 +21,7 @@ from tidelog.engines.spark.cluster import Cluster, Parcel, Stage
 from tidelog.engines.spark.counts import TallyHeld, TallyLeaf, TallyNode, weighted_rows
 from tidelog.engines.spark.job import Entry, Job, Wanted, Window
 from tidelog.engines.spark.moves import Move
-from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, specs, walk
+from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, delete, specs, walk
 from tidelog.engines.spark.pieces import Piece, Rows, Written, rows_of, split
 from tidelog.engines.spark.reader import Reader
 from tidelog.engines.spark.specs import EVERYTHING, Part, Spec
@@ -230,10 +230,9 @@ class Driver:
             for _, r in mine:
                 if r.key == 0:
                     gather(gathered, r.rows)
-                elif r.written is not None:
-                    Path(r.written.path).unlink()
             facts = gathered.facts()
             if len(facts) <= self.small:
+                delete([r.written.path for _, r in mine if r.written is not None])
                 return self.hold(facts)
         leaf = Leaf(self._by_shard(mine, number, kind, 0))
         for key in sorted({r.key for _, r in mine} - {0}):

@@ -41,13 +41,14 @@ class Files:
 
     def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
         self._paths = list(paths)
-        self.delete = weakref.finalize(owner, _delete, self._paths)
+        self.delete = weakref.finalize(owner, delete, self._paths)
 
     def add(self, *paths: str) -> None:
         self._paths.extend(paths)
 
 
-def _delete(paths: Sequence[str]) -> None:
+def delete(paths: Sequence[str]) -> None:
+    """Files that nobody needs; those that are gone already do not matter."""
     for path in paths:
         with suppress(OSError):
             os.unlink(path)

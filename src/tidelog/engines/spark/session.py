@@ -23,6 +23,7 @@ MASTER = "local[*]"
 
 _OURS = {
     "spark.app.name": "tidelog",
+    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "2g",  # the data are with the Python workers; the JVM only passes parcels on
@@ -55,12 +56,13 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     _find_programs()
     if master is not None and master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()
-    builder = SparkSession.builder.master(master or os.environ.get("SPARK_MASTER") or MASTER)
+    chosen = master or os.environ.get("SPARK_MASTER") or MASTER
+    if chosen.startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # nobody else needs to find it
+    builder = SparkSession.builder.master(chosen)
     for name, value in {**_OURS, **settings}.items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    return spark
+    return builder.getOrCreate()
 
 
 def _find_programs() -> None:
