@@ -140,10 +140,10 @@ def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
     """Data files and programs, directories, rdflib graphs and tables; `relation` is what rows without a name are."""
     result = Input()
     for source in sources:
-        if _is_graph(source):
-            result.batches.append([formats.from_rdflib(source)])
-        elif formats.table_kind(source):
+        if formats.table_kind(source):
             result.batches += _batches(*formats.as_relation(source, relation))
+        elif _is_graph(source):
+            result.batches.append([formats.from_rdflib(source)])
         elif isinstance(source, str) and _URL.match(source):
             result.batches.append(RemoteSource(source, relation))
         elif isinstance(source, str | Path):
@@ -159,6 +159,7 @@ def _data(path: Path, relation: str | None) -> list[Batches]:
 
 
 def _is_graph(source: object) -> bool:
+    """Asked last: a DataFrame of Spark Connect says of any name that it has a column of it."""
     return hasattr(source, "triples") and hasattr(source, "namespaces")
 
 
@@ -178,10 +179,10 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
         result.batches += [each for name, rows in source.items() for each in _batches(str(name), rows)]
     elif isinstance(source, Fact):
         result.facts.append(source)
-    elif _is_graph(source):
-        result.batches.append([formats.from_rdflib(source)])
     elif formats.table_kind(source):
         result.batches += _batches(*formats.as_relation(source, None))
+    elif _is_graph(source):
+        result.batches.append([formats.from_rdflib(source)])
     elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
         result.facts += source
     elif isinstance(source, list):

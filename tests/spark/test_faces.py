@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 import tidelog
 from tests.project.documents import ROOT, needs_spark, run_session
 from tidelog.errors import InputError, UsageError
+from tidelog.model.terms import LANG_STRING
 from tidelog.spark import NAME, frames
 
 if TYPE_CHECKING:
@@ -105,6 +107,29 @@ def test_loading_frames(spark: SparkSession) -> None:
         assert len(kb.facts("triple")) == 0
         with pytest.raises(UsageError, match="whose rows are these\\? The columns are x, n"):
             kb.load(edges)
+
+
+class ConnectFrame:
+    """A DataFrame of Spark Connect has every attribute: those it does not know are columns."""
+
+    __module__ = "pyspark.sql.connect.dataframe"
+    columns = ("x",)
+    schema = SimpleNamespace(fields=[SimpleNamespace(metadata={"tidelog": "terms"})])
+
+    def __getattr__(self, name: str) -> object:
+        return name
+
+    def toArrow(self) -> pa.Table:  # noqa: N802
+        return pa.table({"x": ['"a b"@en']})
+
+
+def test_a_frame_of_connect_is_no_graph() -> None:
+    with tidelog.open() as kb:
+        kb.load(ConnectFrame(), relation="p")
+        kb.apply(add={"q": ConnectFrame()})
+        assert list(kb.facts("p")) == list(kb.facts("q")) == [(tidelog.Literal("a b", LANG_STRING, "en"),)]
+        with pytest.raises(UsageError, match="The columns are x"):
+            kb.apply(add=ConnectFrame())
 
 
 TABLE = pa.table({"object": [1, 2], "subject": ["a", "b"], "predicate": ["age", "age"]})

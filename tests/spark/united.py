@@ -1,7 +1,7 @@
 """Many histories as one: their predicates are renamed apart, so that one job serves all of them.
 
-Of triples it is their own predicates that are renamed, unless a variable may stand for any of them: of such histories
-only one can be among those united. Every rule change and every round of one program meets those of the others.
+Of triples it is their own predicates that are renamed. Where a variable may stand for any of them, a history is united
+only with such as have no triples. Every rule change and every round of one program meets those of the others.
 """
 
 from __future__ import annotations
@@ -33,22 +33,25 @@ def _history(seed: int) -> RandomHistory:
 
 
 def batches(seeds: Iterable[int], size: int) -> Iterator[list[int]]:
-    """Seeds in batches of this size that can be united; those that are left over, and alone, come last."""
-    batch: list[int] = []
-    alone: list[int] = []
+    """Seeds in batches of this size that can be united; what is left over comes last, in small ones."""
+    plain: list[int] = []  # without triples: these go with anything
+    named: list[int] = []  # triples whose predicates are named
+    any_: list[int] = []  # triples with any predicate
     for seed in seeds:
-        if not _has_any_predicate(seed):
-            batch.append(seed)
-        else:
-            alone.append(seed)
-        if len(batch) == size - 1:
-            yield [*batch, *alone[-1:]]
-            batch, alone = [], alone[:-1]
-    yield from ([*batch, *alone[-1:]], *([seed] for seed in alone[:-1]))
+        has_triples = any(s.predicate == TRIPLE for s in _history(seed).program.signatures)
+        (any_ if _has_any_predicate(seed) else named if has_triples else plain).append(seed)
+        if len(named) == size:
+            yield named
+            named = []
+        if len(plain) == size - 1:
+            yield [*plain, *any_[-1:]]
+            plain, any_ = [], any_[:-1]
+    yield from filter(None, ([*plain, *any_[-1:]], named, *([seed] for seed in any_[:-1])))
 
 
+@lru_cache(maxsize=128)
 def _has_any_predicate(seed: int) -> bool:
-    """Whether a triple's predicate is a variable in some rule of a history."""
+    """Whether a variable stands for the predicate of a triple."""
     rules = {rule for state in _history(seed).states for rule in state.rules}
     literals = [b.atom if isinstance(b, Negation) else b for rule in rules for b in (*rule.heads, *rule.body)]
     return any(isinstance(b, Atom) and b.predicate == TRIPLE and isinstance(b.args[1], Variable) for b in literals)
@@ -89,5 +92,7 @@ def _atom(atom: Atom, seed: int) -> Atom:
 def _apart(predicate: str, args: tuple[T, ...], seed: int) -> tuple[str, tuple[T | Term, ...]]:
     if predicate != TRIPLE:
         return f"{predicate}_{seed}", args
+    if _has_any_predicate(seed):
+        return predicate, args
     subject, name, object_ = args
     return TRIPLE, (subject, iri(f"{name[1:-1]}_{seed}") if isinstance(name, str) else name, object_)

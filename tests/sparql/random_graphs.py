@@ -25,7 +25,7 @@ OTHERS = [
     literal("a", language="en-gb"),
     literal("c", language="de"),
 ]
-OTHERS += [literal("true", BOOLEAN), literal("false", BOOLEAN)]
+OTHERS += [literal("true", BOOLEAN), literal("false", BOOLEAN), literal("x", f"{PREFIX}datatype")]
 OBJECTS = [*NODES, *BLANKS, *NUMBERS, *STRINGS, *OTHERS]
 
 Triple = tuple[Term, Term, Term]

@@ -24,10 +24,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.sparql.random_graphs import NODES, NUMBERS, OBJECTS, PREDICATES, STRINGS
+from tests.sparql.random_expressions import NAMES, TERMS, ExpressionMaker
+from tests.sparql.random_graphs import NODES, PREDICATES
 
-NAMES = ("a", "b", "c", "d", "e", "f")
-TERMS = [term for term in OBJECTS if term[0] != "_"]
 KINDS = ("isNumeric", "isIRI")
 
 
@@ -54,13 +53,13 @@ def random_query(random: Random) -> Query:
     return QueryMaker(random).query()
 
 
-class QueryMaker:
+class QueryMaker(ExpressionMaker):
+    """Makes one query."""
+
     def __init__(self, random: Random) -> None:
-        self.random = random
+        super().__init__(random)
         self.sets = False  # answers are sets, however often a solution comes
         self._level = 0  # of groups within groups
-        self.used: list[str] = []
-        self.computed: list[str] = []
 
     def query(self) -> Query:
         make = self._of({self._select: 6, self._aggregate: 3, self._ask: 0.5, self._construct: 0.7, self._ordered: 1.5})
@@ -69,23 +68,20 @@ class QueryMaker:
     def _of(self, weighted: dict[Callable[[], Query], float]) -> Callable[[], Query]:
         return self.random.choices(list(weighted), list(weighted.values()))[0]
 
-    def _maybe(self, chance: float) -> bool:
-        return self.random.random() < chance
-
     # Forms of queries
 
     def _select(self) -> Query:
-        self.sets = self._maybe(0.3)
+        self.sets = self.maybe(0.3)
         body = self.group(2)
-        distinct = "DISTINCT " if self.sets or self._maybe(0.2) else ""
+        distinct = "DISTINCT " if self.sets or self.maybe(0.2) else ""
         text = f"SELECT {distinct}{self._projection()} WHERE {body}"
-        return Query(text, (self.random.randint(0, 3), self.random.randint(0, 5)) if self._maybe(0.15) else None)
+        return Query(text, (self.random.randint(0, 3), self.random.randint(0, 5)) if self.maybe(0.15) else None)
 
     def _projection(self) -> str:
-        if self._maybe(0.4):
+        if self.maybe(0.4):
             return "*"
         chosen = self._some((*NAMES, *self.computed))
-        extra = f" ({self.expression(1)} AS ?z)" if self._maybe(0.2) else ""
+        extra = f" ({self.expression(1)} AS ?z)" if self.maybe(0.2) else ""
         return " ".join(f"?{name}" for name in chosen) + extra
 
     def _ask(self) -> Query:
@@ -94,11 +90,11 @@ class QueryMaker:
 
     def _construct(self) -> Query:
         """Where blank nodes are made it matters how often a solution comes."""
-        self.sets = self._maybe(0.5)
+        self.sets = self.maybe(0.5)
         body = self.group(1)
         subject, object_ = self.variable(), self.variable()
         template = f"{subject} {self.random.choice(PREDICATES)} {object_} ."
-        template += f" {self.random.choice(NODES)} {self.variable()} {subject} ." if self._maybe(0.5) else ""
+        template += f" {self.random.choice(NODES)} {self.variable()} {subject} ." if self.maybe(0.5) else ""
         template += "" if self.sets else f" {object_} {PREDICATES[0]} [] ."
         return Query(f"CONSTRUCT {{ {template} }} WHERE {body}")
 
@@ -113,13 +109,13 @@ class QueryMaker:
 
     def _aggregate(self) -> Query:
         keys = self._some(NAMES)[: self.random.randint(0, 2)]
-        body = self.group(2 if self._maybe(0.5) else 1)
+        body = self.group(2 if self.maybe(0.5) else 1)
         names = [f"g{i}" for i in range(self.random.randint(1, 3))]
         aggregates = [self._one_aggregate() for _ in names]
         items = [f"?{key}" for key in keys] + [f"({a} AS ?{n})" for a, n in zip(aggregates, names, strict=True)]
         text = f"SELECT {' '.join(items)} WHERE {body}"
         text += f" GROUP BY {' '.join(f'?{key}' for key in keys)}" if keys else ""
-        text += f" HAVING (COUNT(*) > {self.random.randint(0, 3)})" if self._maybe(0.2) else ""
+        text += f" HAVING (COUNT(*) > {self.random.randint(0, 3)})" if self.maybe(0.2) else ""
         pairs = list(zip(aggregates, names, strict=True))
         return Query(
             text,
@@ -129,7 +125,7 @@ class QueryMaker:
 
     def _one_aggregate(self) -> str:
         name = self.random.choice(NAMES)
-        distinct = "DISTINCT " if self._maybe(0.3) else ""
+        distinct = "DISTINCT " if self.maybe(0.3) else ""
         number = f"IF(isNumeric(?{name}), ?{name}, 1/0)"  # one kind of values: else MIN and MAX are open
         return self.random.choice(
             (
@@ -148,7 +144,7 @@ class QueryMaker:
 
     def group(self, depth: int) -> str:
         self._level += 1
-        parts = [self.triples()] if self._maybe(0.85) else []
+        parts = [self.triples()] if self.maybe(0.85) else []
         parts += [self.part(depth) for _ in range(self.random.choice((0, 0, 1, 1, 2, 3)))]
         self._level -= 1
         return "{ " + " ".join(parts) + " }"
@@ -157,7 +153,7 @@ class QueryMaker:
         simple = [self.triples, self.path, self.filter, self.filter, self.bind, self.values]
         nested = [self.optional, self.union, self.minus, self.subselect, self.braces]
         nested += [self.exists] * (self._level == 1)
-        if depth == 0 or self._maybe(0.45):
+        if depth == 0 or self.maybe(0.45):
             return self.random.choice(simple)()
         return self.random.choice(nested)(depth - 1)
 
@@ -166,25 +162,25 @@ class QueryMaker:
 
     def triple(self) -> str:
         subject, object_ = self.subject(), self.object()
-        while subject == object_ and self._maybe(0.9):
+        while subject == object_ and self.maybe(0.9):
             object_ = self.object()
         return f"{subject} {self.predicate()} {object_} ."
 
     def subject(self) -> str:
-        return self.random.choice(NODES) if self._maybe(0.06) else self._node()
+        return self.random.choice(NODES) if self.maybe(0.06) else self._node()
 
     def object(self) -> str:
-        return self.random.choice(TERMS) if self._maybe(0.06) else self._node()
+        return self.random.choice(TERMS) if self.maybe(0.06) else self._node()
 
     def _node(self) -> str:
-        if self._maybe(0.05):
+        if self.maybe(0.05):
             return f"_:x{self.random.randint(0, 10**9)}"
         new = [name for name in NAMES if name not in self.used]
-        self.used.append(self.random.choice(new if new and self._maybe(0.5) else NAMES))
+        self.used.append(self.random.choice(new if new and self.maybe(0.5) else NAMES))
         return f"?{self.used[-1]}"
 
     def predicate(self) -> str:
-        if self._maybe(0.8):
+        if self.maybe(0.8):
             return self._property()
         return f"?{self.random.choice((*NAMES[:2], 'p', 'p', 'q', 'q'))}"
 
@@ -200,7 +196,7 @@ class QueryMaker:
 
     def _path(self, depth: int, *, sets: bool = False) -> str:
         """`sets` says that it does not matter how often a pair comes."""
-        if depth == 0 or self._maybe(0.2):
+        if depth == 0 or self.maybe(0.2):
             return self._property()
         inner, other, one = (
             self._path(depth - 1, sets=sets),
@@ -214,7 +210,7 @@ class QueryMaker:
         return self.random.choice(paths)
 
     def filter(self) -> str:
-        weak = f" || {self.boolean(1)}" if self._maybe(0.5) else ""  # else few solutions would be left
+        weak = f" || {self.boolean(1)}" if self.maybe(0.5) else ""  # else few solutions would be left
         return f"FILTER({self.boolean(2)}{weak})"
 
     def bind(self) -> str:
@@ -245,7 +241,7 @@ class QueryMaker:
         return f"FILTER {self._exists()}"
 
     def _exists(self) -> str:
-        inner = f"{self.triples()} {self.filter_without_exists() if self._maybe(0.4) else ''}"
+        inner = f"{self.triples()} {self.filter_without_exists() if self.maybe(0.4) else ''}"
         return f"{self.random.choice(('EXISTS', 'NOT EXISTS'))} {{ {inner} }}"
 
     def filter_without_exists(self) -> str:
@@ -257,11 +253,11 @@ class QueryMaker:
     def subselect(self, depth: int) -> str:
         body = self.group(depth)
         chosen = self._some(NAMES)
-        if not self.sets and self._maybe(0.3):
+        if not self.sets and self.maybe(0.3):
             aggregate = f"(COUNT(*) AS ?{self._fresh()})"
             keys = " ".join(f"?{n}" for n in chosen)
             return f"{{ SELECT {keys} {aggregate} WHERE {body} GROUP BY {keys} }}"
-        distinct = "DISTINCT " if self._maybe(0.4) else ""
+        distinct = "DISTINCT " if self.maybe(0.4) else ""
         return f"{{ SELECT {distinct}{' '.join(f'?{n}' for n in chosen)} WHERE {body} }}"
 
     def _fresh(self) -> str:
@@ -270,82 +266,3 @@ class QueryMaker:
 
     def _some(self, names: Sequence[str], most: int = 3) -> list[str]:
         return self.random.sample(list(names), self.random.randint(1, min(most, len(names))))
-
-    # Expressions
-
-    def variable(self) -> str:
-        """Mostly one that was used: else most filters would fail."""
-        return f"?{self.random.choice(self.used or NAMES) if self._maybe(0.9) else self.random.choice(NAMES)}"
-
-    def expression(self, depth: int) -> str:
-        return self.random.choice((self.number, self.text, self.boolean))(depth)
-
-    def number(self, depth: int) -> str:
-        if depth == 0 or self._maybe(0.3):
-            name = self.random.choice(self.computed) if self.computed and self._maybe(0.2) else None
-            return f"?{name}" if name else self.random.choice((self.variable(), self.random.choice(NUMBERS)))
-        one, other = self.number(depth - 1), self.number(depth - 1)
-        return self.random.choice(
-            (
-                f"({one} + {other})",
-                f"({one} - {other})",
-                f"({one} * {other})",
-                f"({one} / 2)",
-                f"(- {one})",
-                f"ABS({one})",
-                f"STRLEN({self.text(depth - 1)})",
-                f"IF({self.boolean(depth - 1)}, {one}, {other})",
-                f"COALESCE({one}, {other})",
-                f"<http://www.w3.org/2001/XMLSchema#integer>({self.variable()})",
-                f"<http://www.w3.org/2001/XMLSchema#double>({self.variable()})",
-            )
-        )
-
-    def text(self, depth: int) -> str:
-        if depth == 0 or self._maybe(0.3):
-            return self.random.choice((self.variable(), f"STR({self.variable()})", self.random.choice(STRINGS)))
-        one, other = self.text(depth - 1), self.text(depth - 1)
-        return self.random.choice(
-            (
-                f"CONCAT({one}, {other})",
-                f"UCASE({one})",
-                f"LCASE({one})",
-                f"SUBSTR({one}, 1, 1)",
-                f"LANG({self.variable()})",
-                f"STR(DATATYPE({self.variable()}))",
-                f"STRAFTER({one}, {other})",
-                f"STRBEFORE({one}, {other})",
-                f'REPLACE({one}, "a", "z")',
-                f'STRLANG(STR({self.variable()}), "fr")',
-                f"COALESCE({one}, {other})",
-            )
-        )
-
-    def boolean(self, depth: int) -> str:
-        variable = self.variable()
-        if depth == 0 or self._maybe(0.3):
-            kind = self.random.choice(("isIRI", "isBlank", "isLiteral", "isNumeric", "BOUND"))
-            return f"{kind}({variable})"
-        comparison = self.random.choice(("=", "!=", "<", "<=", ">", ">="))
-        one, other = self.boolean(depth - 1), self.boolean(depth - 1)
-        return self.random.choice(
-            (
-                f"({self.number(depth - 1)} + 0 {comparison} {self.number(depth - 1)})",
-                f'(CONCAT({self.text(depth - 1)}, "") {comparison} {self.text(depth - 1)})',
-                f"({variable} {self.random.choice(('=', '!='))} {self.variable()})",
-                f"({variable} = {self.random.choice(NODES)})",
-                f"sameTerm({variable}, {self.variable()})",
-                f"({one} && {other})",
-                f"({one} || {other})",
-                f"(! {one})",
-                f"({variable} {self.random.choice(('IN', 'NOT IN'))} ({self._list()}))",
-                f"CONTAINS({self.text(depth - 1)}, {self.text(depth - 1)})",
-                f"STRSTARTS({self.text(depth - 1)}, {self.text(depth - 1)})",
-                f'REGEX({self.text(depth - 1)}, "{self.random.choice(("a", "^a", "B$", "[0-9]+"))}", "i")',
-                f'LANGMATCHES(LANG({variable}), "{self.random.choice(("*", "en", "de"))}")',
-                f'IF(LANG({variable}) = "", {variable}, false)',
-            )
-        )
-
-    def _list(self) -> str:
-        return ", ".join(self.random.choice((self.variable(), self.random.choice(TERMS))) for _ in range(3))

@@ -18,7 +18,7 @@ PRODUCT = "{ ?a <p> ?b } { SELECT * { ?c <p> ?d } } { SELECT * { ?e <p> ?f } }"
 @pytest.fixture(scope="module")
 def kb() -> Iterator[tidelog.KnowledgeBase]:
     with tidelog.open() as kb:
-        kb.apply(add={"triple": [(f"n{i}", "p", f"n{(i * 7 + 1) % SIZE}") for i in range(SIZE)]})
+        kb.apply(add={"triple": [(f"n{i}", "p", f"n{(i + 1) % SIZE}") for i in range(SIZE)]})
         yield kb
 
 

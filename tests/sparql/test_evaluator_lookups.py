@@ -15,8 +15,8 @@ PREDICATES = ["p", "q", "r"]
 
 
 def graph(random: Random, size: int) -> str:
-    triple = lambda: f"[{random.choice(NODES)}, {random.choice(PREDICATES)}, {random.choice(NODES)}] ."  # noqa: E731
-    return " ".join(triple() for _ in range(size))
+    ends = [(random.choice(NODES), random.choice(PREDICATES), random.choice(NODES)) for _ in range(size)]
+    return " ".join(f"[{', '.join(triple)}] ." for triple in ends)
 
 
 def basic_query(random: Random) -> str:

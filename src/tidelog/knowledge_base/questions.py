@@ -85,6 +85,8 @@ class Questions(Held):
 
     def _triples(self, kind: Kind) -> LocalFacts:
         """The facts that SPARQL sees: under all names, if one stands for others."""
+        if kind == "explicit":
+            return self._state.E
         if kind != "all" or self._equality is MODES[OFF]:
             return self._state.I if kind == "all" else self._of_kind(kind, TRIPLE)
         I = self._state.I

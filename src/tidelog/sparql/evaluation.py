@@ -9,7 +9,7 @@ row each, numbered by the column `SOLUTION`, on which everything inside is joine
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 import numpy as np
@@ -164,11 +164,26 @@ class Evaluator:
         return seeds_of(table, certain(pattern)) if self.start is UNIT else None
 
     def _left_join(self, pattern: LeftJoin, seeds: Bindings | None) -> Blocks:
+        matching = self._matching(pattern.right)
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
-            yield from self._with_optional(block, pattern)
+            yield from self._with_optional(block, matching(block), pattern)
 
-    def _with_optional(self, block: Bindings, pattern: LeftJoin) -> Blocks:
-        right = self.whole(pattern.right, self._seeds(pattern.right, block))
+    def _matching(self, pattern: Pattern) -> Callable[[Bindings], Bindings]:
+        """The solutions of a pattern that may go with a block; those that go with any are found once."""
+        found: list[Bindings] = []
+
+        def of(block: Bindings) -> Bindings:
+            if found:
+                return found[0]
+            seeds = self._seeds(pattern, block)
+            table = self.whole(pattern, seeds)
+            if seeds is None:
+                found.append(table)
+            return table
+
+        return of
+
+    def _with_optional(self, block: Bindings, right: Bindings, pattern: LeftJoin) -> Blocks:
         matched = np.zeros(block.length, dtype=np.bool_)
         for rows in pairs(block, right, self.guard):
             both = merged(block, right, rows)
@@ -185,9 +200,9 @@ class Evaluator:
 
     def _minus(self, pattern: Minus, seeds: Bindings | None) -> Blocks:
         constants = frozenset(self.start.columns)
+        matching = self._matching(pattern.right)
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
-            right = self.whole(pattern.right, self._seeds(pattern.right, block))
-            yield block.take(~excluded(block, right, constants))
+            yield block.take(~excluded(block, matching(block), constants))
 
     def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
         """Seeds with what a filter says about a variable that has none yet."""

@@ -10,11 +10,12 @@ import numpy as np
 
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.errors import LimitError
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, is_blank, is_iri, is_literal
 from tidelog.rules.syntax import Variable
-from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Slice, Triple
+from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Triple
 from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.evaluation import Evaluator
 from tidelog.sparql.functions import new_blank_node
@@ -48,7 +49,14 @@ NO_LIMITS = Limits()
 
 def evaluate(source: Source, query: str | Query, limits: Limits = NO_LIMITS) -> Solutions | bool | rdflib.Graph:
     """The answer to a query."""
-    asked, prepared = prepare_text(query, source.prefixes) if isinstance(query, str) else (query, prepare(query))
+    try:
+        asked, prepared = prepare_text(query, source.prefixes) if isinstance(query, str) else (query, prepare(query))
+        return _evaluate(source, asked, prepared, limits)
+    except RecursionError:
+        raise LimitError("the query is nested too deeply, or joins too many parts; write it as several") from None
+
+
+def _evaluate(source: Source, asked: Query, prepared: Prepared, limits: Limits) -> Solutions | bool | rdflib.Graph:
     match asked:
         case Select(_, variables):
             found = _looked_up(source, prepared, variables, limits)
@@ -112,7 +120,7 @@ class _Run:
         self.pattern = prepared.pattern
         self.guard = Guard(limits, source.engine.budget)
         self.overlay = Overlay(source.engine.dictionary)
-        budget = self.guard.blocks(_FIRST_ROWS if isinstance(self.pattern, Slice) else None)
+        budget = self.guard.blocks(_FIRST_ROWS if prepared.sliced else None)
         basic = BasicPatterns(source.I, self.overlay, budget, prepared)
         self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.guard), self.overlay, self.guard)
 

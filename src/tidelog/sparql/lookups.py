@@ -119,6 +119,8 @@ def _best(lookups: list[Lookup], slots: Slots, length: int) -> Matches | None:
     best: Matches | None = None
     for lookup in lookups:
         found = _count(lookup, slots, length)
+        if found is None:
+            continue
         if found.size <= length:
             return found
         if found.size <= FEW and (best is None or found.size < best.size):
@@ -126,8 +128,8 @@ def _best(lookups: list[Lookup], slots: Slots, length: int) -> Matches | None:
     return best
 
 
-def _count(lookup: Lookup, slots: Slots, length: int) -> Matches:
-    """The matches of a triple that has at most one end bound."""
+def _count(lookup: Lookup, slots: Slots, length: int) -> Matches | None:
+    """The matches of a triple that has one end bound; None if it has none."""
     _, subject, object_, runs = lookup
     order, bound, free = _FORWARD, subject, object_
     value = bound if bound >= 0 else slots[~bound]
@@ -135,7 +137,7 @@ def _count(lookup: Lookup, slots: Slots, length: int) -> Matches:
         order, bound, free = _BACKWARD, object_, subject
         value = bound if bound >= 0 else slots[~bound]
     if value is None:
-        return Matches(FEW + 1, lookup, order, bound, free, [])
+        return None
     key = np.array((value << HALF,)) if isinstance(value, int) else value << HALF
     parts, size = [], 0
     for run in runs:

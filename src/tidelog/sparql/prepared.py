@@ -11,7 +11,23 @@ from weakref import ref
 
 from tidelog.dictionary import Dictionary
 from tidelog.rules.syntax import Variable
-from tidelog.sparql.algebra import Ask, BasicPattern, Construct, Describe, Node, Pattern, Project, Query, Select, Slice
+from tidelog.sparql.algebra import (
+    Ask,
+    BasicPattern,
+    Construct,
+    Describe,
+    Distinct,
+    Extend,
+    Filter,
+    Group,
+    Node,
+    Order,
+    Pattern,
+    Project,
+    Query,
+    Select,
+    Slice,
+)
 from tidelog.sparql.lookups import Places
 from tidelog.sparql.needed import mentions
 from tidelog.sparql.overlay import Overlay
@@ -55,6 +71,7 @@ class Prepared:
         self.pattern = pattern
         counts = mentions(pattern, also)
         self._unwanted = frozenset(v for v, count in counts.items() if count <= 1)
+        self.sliced = _is_sliced(pattern)
         self._plans: dict[int, Plan] = {}
         match pattern:
             case Project(BasicPattern() as basic):
@@ -68,6 +85,16 @@ class Prepared:
         if plan is None:
             plan = self._plans[id(pattern)] = Plan(pattern, self._unwanted)
         return plan
+
+
+def _is_sliced(pattern: Pattern) -> bool:
+    """Whether only some solutions are asked for, and nothing needs all of them first."""
+    if not isinstance(pattern, Slice) or pattern.limit is None:
+        return False
+    inner = pattern.pattern
+    while isinstance(inner, Project | Distinct | Filter | Extend):
+        inner = inner.pattern
+    return not isinstance(inner, Order | Group)
 
 
 def prepare(query: Query) -> Prepared:

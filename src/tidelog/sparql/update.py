@@ -28,6 +28,7 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.equality.modes import mode_of
 from tidelog.errors import InputError, UsageError
 from tidelog.inputs import Input
+from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, is_blank
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Variable
@@ -36,7 +37,9 @@ from tidelog.sparql.forms import Source, select
 from tidelog.sparql.update_grammar import Clear, Load, Modify, Operation, parse_update
 from tidelog.state import State
 
-Solutions = tuple[int, Mapping[Variable, pa.Array]]
+_FEW = 64  # facts
+
+Bindings = tuple[int, Mapping[Variable, pa.Array]]
 
 
 def read_update(
@@ -62,10 +65,13 @@ class _Request:
 
     def net(self) -> tuple[Input, Input]:
         """The facts to add and those to remove, which have none in common."""
-        dictionary = self.engine.dictionary
-        columns = ([dictionary.decode_array(c) for c in facts.columns(TRIPLE)] for facts in (self.plus, self.minus))
-        plus, minus = (Input(batches=[[_batch(c)]] if c else []) for c in columns)
-        return plus, minus
+        return self._input(self.plus), self._input(self.minus)
+
+    def _input(self, facts: LocalFacts) -> Input:
+        if len(facts) <= _FEW:
+            return Input(facts=list(facts))
+        columns = [self.engine.dictionary.decode_array(column) for column in facts.columns(TRIPLE)]
+        return Input(batches=[[_batch(columns)]])
 
     def run(self, operation: Operation) -> None:
         nothing = self.engine.collect(())
@@ -73,12 +79,20 @@ class _Request:
             case Modify(pattern, delete, insert):
                 blocks = list(self._solutions(pattern, (*delete, *insert)))
                 gone, new = self._instances(delete, blocks), map(formats.only_rdf, self._instances(insert, blocks))
-                self._change(*(self.engine.load(map(_batch, instances)) for instances in (gone, new)))
+                self._change(self._collected(gone), self._collected(new))
             case Clear():
                 self._change((self.before.E | self.plus).only(TRIPLE), nothing)
             case Load(iri, silent):
                 with suppress(*(InputError, UsageError) if silent else ()):
                     self._change(nothing, self.engine.load(formats.read(self._file(iri))))
+
+    def _collected(self, blocks: Iterable[Sequence[pa.Array]]) -> LocalFacts:
+        """Columns of triples as facts; few of them are faster one by one."""
+        found = list(blocks)
+        if sum(len(columns[0]) for columns in found) > _FEW:
+            return self.engine.load(map(_batch, found))
+        rows = (row for columns in found for row in zip(*(c.to_pylist() for c in columns), strict=True))
+        return self.engine.collect(Fact(TRIPLE, tuple(Term(text.decode()) for text in row)) for row in rows)
 
     def _change(self, deleted: LocalFacts, inserted: LocalFacts) -> None:
         """First what is deleted goes, then what is inserted comes."""
@@ -86,7 +100,7 @@ class _Request:
             self.plus, self.minus = (self.plus - deleted) | inserted, (self.minus | deleted) - inserted
             self._stale = True
 
-    def _solutions(self, pattern: Pattern, template: Sequence[Triple]) -> Iterator[Solutions]:
+    def _solutions(self, pattern: Pattern, template: Sequence[Triple]) -> Iterator[Bindings]:
         """Blocks of solutions: how many, and the values of the variables in the template."""
         variables = tuple(dict.fromkeys(v for triple in template for v in triple.variables()))
         if pattern == UNIT:
@@ -106,7 +120,7 @@ class _Request:
         I = mode_of(self._state.options).facts(self.engine, self._state.I, self._state.I)
         return Source(self.engine, I, self._state.prefixes)
 
-    def _instances(self, template: Sequence[Triple], blocks: Iterable[Solutions]) -> Iterator[list[pa.Array]]:
+    def _instances(self, template: Sequence[Triple], blocks: Iterable[Bindings]) -> Iterator[list[pa.Array]]:
         """Columns of triples. One with an unbound variable is none; blank nodes are new ones for each solution."""
         for rows, values in blocks:
             columns: dict[Node, pa.Array] = dict(values.items())

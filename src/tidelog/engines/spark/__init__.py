@@ -4,6 +4,7 @@
     session     the Spark session
     pieces      packed rows in files and parcels; where a row is at home
     terms       the dictionary where tasks run
+    files       scratch files that go with what they belong to
     nodes       sets as expressions over files, on the driver
     counts      the same for tallies
     specs       the same as tasks are told of it
@@ -15,7 +16,8 @@
     site        what a process keeps between tasks
     tasks       rules at a shard, and heads at home
     moves       sets written, or kept by another argument
-    driver      jobs run, and what comes back
+    driver      jobs run, and sets that have to be in files first
+    results     what comes back
     facts, tally, engine    the algebra
 
 Read `pieces`, `nodes`, `plan` and `tasks` first.

@@ -9,7 +9,8 @@ from pathlib import Path
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import pieces
-from tidelog.engines.spark.nodes import ALIVE, NUMBERS, Files, Node, sum_of
+from tidelog.engines.spark.files import Files
+from tidelog.engines.spark.nodes import ALIVE, NUMBERS, Node, sum_of
 from tidelog.engines.spark.pieces import Rows, Stat, Written
 from tidelog.engines.spark.specs import OfSpec, OnceSpec, Spec, SumSpec, TallyHeldSpec, TallyLeafSpec
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,28 +12,27 @@ from uuid import uuid4
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import moves, pieces, site
-from tidelog.engines.spark.cluster import Cluster, Parcel, Stage
+from tidelog.engines.spark.cluster import Cluster, Stage
 from tidelog.engines.spark.counts import TallyHeld, TallyLeaf, TallyNode, weighted_rows
-from tidelog.engines.spark.job import Entry, Job, Wanted, Window
+from tidelog.engines.spark.job import Evaluation, Job, Wanted
 from tidelog.engines.spark.moves import Move
-from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, delete, specs, walk
-from tidelog.engines.spark.pieces import Piece, Rows, Written, rows_of, split
+from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, specs, walk
+from tidelog.engines.spark.pieces import Rows, Written, rows_of, split
 from tidelog.engines.spark.reader import Reader
+from tidelog.engines.spark.results import Found, by_shard, facts_of, opened, tally_of
 from tidelog.engines.spark.specs import EVERYTHING, Part, Spec
-from tidelog.engines.spark.tasks import NOTE, Note, Result, gather, run_step, settle
+from tidelog.engines.spark.tasks import Note, run_step, settle
 from tidelog.engines.spark.terms import Shipped, ship, sized
-from tidelog.kernel.counts import Counts, Weighted
-from tidelog.kernel.run import Run
 from tidelog.model.terms import Term
 
+_NO_RULES = Evaluation({}, ())
+_NO_CONSTANTS: Mapping[Term, int] = {}
 _GENEROUS = 8  # shards up to which each may hand back as much as the driver holds
 
 Stages = Callable[[str], Sequence[Stage]]
-Found = list[tuple[int, Result]]  # shard, and what it handed back
 
 
 class Driver:
@@ -114,7 +112,7 @@ class Driver:
         found, _ = self.run(stages, leaves)
         for number, (move, leaf) in enumerate(zip(todo, leaves, strict=True)):
             assert isinstance(leaf, Leaf)
-            leaf.add(move.key, move.relations, self._by_shard(found, number, "all", move.key))
+            leaf.add(move.key, move.relations, by_shard(self, found, number, "all", move.key))
 
     def force(self, node: Node) -> Node:
         """The node as a leaf or in memory, so that it is known how much there is."""
@@ -128,7 +126,7 @@ class Driver:
             found, _ = self.run(
                 lambda path: [Stage(partial(moves.evaluate, path, node.id, keys), self.shards)], (node,)
             )
-            result = self.node(found, 0, "all")
+            result = facts_of(self, found, 0, "all")
         node.become(result)
         return result
 
@@ -147,66 +145,44 @@ class Driver:
         if isinstance(node, TallyLeaf | TallyHeld):
             return node
         found, _ = self.run(lambda path: [Stage(partial(moves.evaluate_tally, path, node.id), self.shards)], (node,))
-        result = self.tally_node(found)
+        result = tally_of(self, found)
         node.become(result)
         return result
 
     def derive(
-        self,
-        entries: Sequence[tuple[Entry, tuple[Node, ...]]],
-        plans: Mapping[int, bytes],
-        constants: Mapping[Term, int],
-        texts: bool,
-        behind: Node | None = None,
-        window: tuple[Window, tuple[Node, ...]] | None = None,
-        tallied: bool = False,
-        steps: int = 1,
+        self, rules: Evaluation, roots: Sequence[Node], constants: Mapping[Term, int], texts: bool, steps: int
     ) -> tuple[Found, Note]:
         """Run rules by their plans; the heads come back from where they are at home."""
-        roots = [node for _, sources in entries for node in sources]
-        roots += [behind] if behind is not None else []
-        roots += window[1] if window is not None else ()
 
         def stages(path: str) -> list[Stage]:
             run = [partial(run_step, path, number) for number in range(steps)]
             return [Stage(r, self.shards) for r in (*run, partial(settle, path))]
 
-        def job(plain: Job) -> Job:
-            return Job(
-                **{f: getattr(plain, f) for f in _PLAIN},
-                plans=plans,
-                entries=tuple(entry for entry, _ in entries),
-                window=None if window is None else window[0],
-                tallied=tallied,
-                behind=None if behind is None else behind.id,
-            )
-
-        return self.run(stages, roots, constants, texts, job)
+        return self.run(stages, roots, rules, constants, texts)
 
     def run(
         self,
         stages: Stages,
         roots: Sequence[Node | TallyNode],
-        constants: Mapping[Term, int] | None = None,
+        rules: Evaluation = _NO_RULES,
+        constants: Mapping[Term, int] = _NO_CONSTANTS,
         texts: bool = False,
-        complete: Callable[[Job], Job] = lambda job: job,
     ) -> tuple[Found, Note]:
         """One job, again if it made terms that the dictionary does not have: the driver gives them their ids."""
         while True:
             self._shipped = (ship if texts else _sized)(self.dictionary, self.scratch, self._shipped)
-            job = complete(
-                Job(
-                    self.name,
-                    str(self.scratch),
-                    self.shards,
-                    self.local.settings.memory_budget // max(1, self.cluster.cores),
-                    self._shipped,
-                    constants or {},
-                    frozenset(ALIVE.keys()),
-                    specs(roots),
-                    self.wanted,
-                    self.small * min(_GENEROUS, self.shards) // self.shards,
-                )
+            job = Job(
+                self.name,
+                str(self.scratch),
+                self.shards,
+                self.local.settings.memory_budget // max(1, self.cluster.cores),
+                self._shipped,
+                constants,
+                frozenset(ALIVE.keys()),
+                specs(roots),
+                self.wanted,
+                self.small * min(_GENEROUS, self.shards) // self.shards,
+                rules,
             )
             path = job.write()
             try:
@@ -215,56 +191,12 @@ class Driver:
                 path.unlink()
             self.jobs += 1
             self.reader.turn(self.reader.nodes, job.alive)
-            found, note = _sorted(parcels)
+            found, note = opened(parcels)
             self.rows_read += note.rows_read
             if not note.created:
                 return found, note
             for term in sorted(note.created):
                 self.dictionary.encode(Term(term))
-
-    def node(self, found: Found, number: int, kind: str) -> Node:
-        """What came back as a set."""
-        mine = [(shard, r) for shard, r in found if (r.result, r.kind) == (number, kind)]
-        if all(r.written is None for _, r in mine if r.key == 0):
-            gathered = Gathered(self.dictionary, self.local.budget)
-            for _, r in mine:
-                if r.key == 0:
-                    gather(gathered, r.rows)
-            facts = gathered.facts()
-            if len(facts) <= self.small:
-                delete([r.written.path for _, r in mine if r.written is not None])
-                return self.hold(facts)
-        leaf = Leaf(self._by_shard(mine, number, kind, 0))
-        for key in sorted({r.key for _, r in mine} - {0}):
-            written = self._by_shard(mine, number, kind, key)
-            kept = (r for r, stat in leaf.stats.items() if key in self.wanted.keys(r, stat.arity))
-            leaf.add(key, frozenset(kept), written)
-        return leaf
-
-    def tally_node(self, found: Found) -> TallyNode:
-        """What came back as a tally."""
-        if all(r.written is None for _, r in found):
-            rows = [rows for _, r in found for rows in Piece(r.rows).all_rows()]
-            if sum(map(len, rows)) <= self.small:
-                return TallyHeld(LocalTally.sum(self.dictionary, map(self._counted, rows)), self.scratch)
-        return TallyLeaf(self._by_shard(found, 0, "all", 0))
-
-    def _counted(self, rows: Rows) -> LocalTally:
-        assert rows.weight is not None
-        counts = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
-        return LocalTally(self.dictionary, {rows.relation: counts})
-
-    def _by_shard(self, found: Found, number: int, kind: str, key: int) -> list[Written | None]:
-        """The files of a result; the driver writes what came back as rows."""
-        files: list[Written | None] = [None] * self.shards
-        for shard, r in found:
-            if (r.result, r.kind, r.key) == (number, kind, key):
-                rows = [] if r.written else [rows for rows in Piece(r.rows).all_rows() if len(rows)]
-                files[shard] = r.written or (pieces.write(self.scratch, rows, key) if rows else None)
-        return files
-
-
-_PLAIN = ("engine", "scratch", "shards", "memory", "shipped", "constants", "alive", "nodes", "wanted", "inline")
 
 
 class _Alive(Mapping[int, Spec]):
@@ -282,20 +214,6 @@ class _Alive(Mapping[int, Spec]):
 
 def _sized(dictionary: Dictionary, scratch: Path, before: Shipped) -> Shipped:
     return sized(dictionary, before)
-
-
-def _sorted(parcels: Iterable[Parcel]) -> tuple[Found, Note]:
-    """Results, and all notes as one."""
-    found: Found = []
-    notes = [Note()]
-    for parcel in parcels:
-        told = pickle.loads(parcel.payload)
-        if parcel.tag == NOTE:
-            notes.append(told)
-        else:
-            found.append((parcel.target, told))
-    created = tuple(dict.fromkeys(term for note in notes for term in note.created))
-    return found, Note(sum(n.derivations for n in notes), created, sum(n.rows_read for n in notes))
 
 
 def _close(scratch: Path, name: str, shipped: Shipped) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from tidelog.algebra.engine import Work
@@ -13,15 +14,16 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.spark.cluster import Cluster
-from tidelog.engines.spark.driver import Driver, Found
+from tidelog.engines.spark.driver import Driver
 from tidelog.engines.spark.facts import SparkFacts, operate
-from tidelog.engines.spark.job import Entry, Window
+from tidelog.engines.spark.job import Entry, Evaluation, Window
 from tidelog.engines.spark.moves import Move
-from tidelog.engines.spark.nodes import Held, Leaf, Node, part_of
+from tidelog.engines.spark.nodes import Held, Leaf, Node
 from tidelog.engines.spark.pieces import Written
 from tidelog.engines.spark.plan import ALL
 from tidelog.engines.spark.programs import Prepared, Programs, atoms_of, constants_of
-from tidelog.engines.spark.specs import Part
+from tidelog.engines.spark.results import Found, facts_of, tally_of
+from tidelog.engines.spark.specs import Part, part_of
 from tidelog.engines.spark.tally import SparkTally
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -39,7 +41,7 @@ class _Divided:
     """The rules that the driver runs itself, with what they read, and those for a job."""
 
     near: list[Extended[LocalFacts]] = field(default_factory=list)
-    far: list[tuple[Prepared, tuple[Node, ...], int]] = field(default_factory=list)
+    far: list[tuple[Prepared, tuple[Node, ...]]] = field(default_factory=list)
 
 
 class SparkEngine:
@@ -89,7 +91,7 @@ class SparkEngine:
         if not divided.far:
             return self._facts(heads)
         found = self._run(divided, work)
-        return self._facts(operate(self.driver, "|", self.driver.node(found, 0, "all"), heads))
+        return self._facts(operate(self.driver, "|", facts_of(self.driver, found, 0), heads))
 
     def derive_pivoted(
         self,
@@ -100,8 +102,7 @@ class SparkEngine:
         negated: SparkFacts,
         work: Work,
     ) -> SparkFacts:
-        held = [_held(s) for s in (before, pivot, behind, negated)]
-        one, two, three, four = held
+        one, two, three, four = (_held(s) for s in (before, pivot, behind, negated))
         if one is not None and two is not None and three is not None and four is not None:
             return self.adopt(self.local.derive_pivoted(rules, one, two, three, four, work))
         variants = [v for r in rules for v in pivoted(r, before, pivot, behind, negated)]
@@ -110,14 +111,15 @@ class SparkEngine:
         if not divided.far:
             return self._facts(heads)
         found = self._run(divided, work, behind.node)
-        fresh, stale = (self.driver.node(found, 0, kind) for kind in ("fresh", "stale"))
+        fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
         fresh.apart |= {behind.node.id, behind.node.now().id}
         derived = operate(self.driver, "|", operate(self.driver, "|", stale, fresh), heads)
-        rest = operate(self.driver, "-", heads, behind.node)
+        rest = operate(self.driver, "-", operate(self.driver, "-", heads, behind.node), fresh)
+        rest.apart |= {fresh.id}
         new = operate(self.driver, "|", fresh, rest)
         new.apart |= fresh.apart
-        for id_ in fresh.apart:
-            derived.less[id_] = new
+        if new is not derived:
+            derived.less.update((id_, new) for id_ in fresh.apart)
         return self._facts(derived)
 
     def tally(self, rules: Rules, work: Work) -> SparkTally:
@@ -126,7 +128,7 @@ class SparkEngine:
         if not divided.far:
             return near
         found = self._run(divided, work, tallied=True)
-        return SparkTally(self.driver, self.driver.tally_node(found)) + near
+        return SparkTally(self.driver, tally_of(self.driver, found)) + near
 
     def once(self, facts: SparkFacts) -> SparkTally:
         return SparkTally.once(facts)
@@ -142,22 +144,26 @@ class SparkEngine:
         work: Work,
     ) -> tuple[SparkFacts, SparkFacts]:
         """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once."""
-        held = [_held(s) for s in (guards, facts, negated)]
-        one, two, three = held
+        one, two, three = (_held(s) for s in (guards, facts, negated))
         if one is not None and two is not None and three is not None:
             bodies, unfinished = self.local.supports(rules, one, two, three, start, stop, work)
             return self.adopt(bodies), self.adopt(unfinished)
         matching = [r for r in rules if guards.may_match(r.atoms[0])]
-        simple = [r for r in matching if len(r.body) == len(r.atoms) == 2]
-        others = [r for r in matching if len(r.body) != 2 or len(r.atoms) != 2] if start == 0 else []
-        divided = self._divide([guarded(replace(r, heads=r.atoms[1:]), guards, facts, negated) for r in others])
+        simple = [r for r in matching if _has_one_other(r) and facts.may_match(r.atoms[1])]
+        others = [_for_bodies(r) for r in matching if not _has_one_other(r)] if start == 0 else []
+        divided = self._divide([guarded(r, guards, facts, negated) for r in others])
         near = self.adopt(self.local.derive(divided.near, work))
         if not divided.far and not simple:
             return near, self.collect(())
-        window = Window(pickle.dumps([replace(r) for r in simple]), guards.node.id, facts.node.id, start, stop)
+        window = self._window(simple, guards.node, facts.node, start, stop)
         found = self._run(divided, work, window=(window, simple, (guards.node, facts.node)))
-        bodies_, open_ = (self._facts(self.driver.node(found, number, "all")) for number in range(2))
-        return bodies_ | near, open_
+        shown, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
+        return shown | near, open_
+
+    def _window(self, rules: Sequence[Rule], guards: Node, facts: Node, start: int, stop: int | None) -> Window:
+        parts = {part_of(r.atoms[1], self.dictionary.encode) for r in rules}
+        read = tuple(relation for relation in facts.now().stats if any(p.has(relation) for p in parts))
+        return Window(pickle.dumps([replace(r) for r in rules]), guards.id, facts.id, read, start, stop)
 
     def instances(
         self, rule: Extended[SparkFacts], variables: Sequence[Variable], limit: int | None = None
@@ -184,7 +190,7 @@ class SparkEngine:
             if sum(apart) <= self.driver.small:
                 divided.near.append(Extended(rule, tuple(self._read(node, part) for _, node, part in read)))
             else:
-                divided.far.append((self.programs.prepare(rule, nodes), nodes, 0))
+                divided.far.append((self.programs.prepare(rule, nodes), nodes))
         return divided
 
     def _read(self, node: Node, part: Part) -> LocalFacts:
@@ -198,21 +204,23 @@ class SparkEngine:
         tallied: bool = False,
         window: tuple[Window, Sequence[Rule], tuple[Node, ...]] | None = None,
     ) -> Found:
-        rules = [step.rule for prepared, _, _ in divided.far for step in prepared.plan.steps]
+        rules = [step.rule for prepared, _ in divided.far for step in prepared.plan.steps]
         rules += window[1] if window else []
         self._bring(divided, behind, rules)
-        constants = {t: self.dictionary.encode(t) for prepared, _, _ in divided.far for t in prepared.constants}
+        constants = {t: self.dictionary.encode(t) for prepared, _ in divided.far for t in prepared.constants}
         if window is not None:
             constants |= {t: self.dictionary.encode(t) for r in window[1] for t in constants_of(r)}
+        entries = tuple(Entry(p.plan.number, tuple(n.id for n in nodes)) for p, nodes in divided.far)
+        plans = {p.plan.number: p.pickled for p, _ in divided.far}
+        roots = [node for _, nodes in divided.far for node in nodes]
+        roots += [] if behind is None else [behind]
+        roots += [] if window is None else window[2]
         found, note = self.driver.derive(
-            [(Entry(p.plan.number, tuple(n.id for n in nodes), result), nodes) for p, nodes, result in divided.far],
-            {p.plan.number: p.pickled for p, _, _ in divided.far},
+            Evaluation(plans, entries, window and window[0], tallied, None if behind is None else behind.id),
+            roots,
             constants,
-            any(p.looks_at_terms for p, _, _ in divided.far),
-            behind,
-            None if window is None else (window[0], window[2]),
-            tallied,
-            max((len(p.plan.steps) for p, _, _ in divided.far), default=1),
+            any(p.looks_at_terms for p, _ in divided.far),
+            max((len(p.plan.steps) for p, _ in divided.far), default=1),
         )
         work.derivations += note.derivations
         return found
@@ -220,7 +228,7 @@ class SparkEngine:
     def _bring(self, divided: _Divided, behind: Node | None, rules: Sequence[Rule]) -> None:
         """Have the sets kept by the arguments that the plans read them by."""
         moves: list[Move] = []
-        for prepared, nodes, _ in divided.far:
+        for prepared, nodes in divided.far:
             for step in prepared.plan.steps:
                 for atom, read in zip(atoms_of(step.rule), step.reads, strict=True):
                     if read.source is not None and read.key != ALL:
@@ -230,6 +238,17 @@ class SparkEngine:
             heads = {part_of(h, self.dictionary.encode)._replace(value=None) for r in rules for h in r.heads}
             moves += [m for part in heads for m in self.driver.wanted_of(behind, part)]
         self.driver.move(moves)
+
+
+def _has_one_other(rule: Rule) -> bool:
+    """Whether it is a guard and one atom, so that there is no choice which atom the window is at."""
+    return len(rule.body) == len(rule.atoms) == 2
+
+
+@lru_cache(maxsize=20_000)
+def _for_bodies(rule: Rule) -> Rule:
+    """A guarded rule that derives the facts its other atoms match."""
+    return replace(rule, heads=rule.atoms[1:])
 
 
 def _held(facts: SparkFacts) -> LocalFacts | None:

@@ -13,8 +13,8 @@ from operator import or_
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.spark.driver import Driver
 from tidelog.engines.spark.lookup import within
-from tidelog.engines.spark.nodes import Held, Leaf, Node, Only, Op, part_of
-from tidelog.engines.spark.specs import EVERYTHING
+from tidelog.engines.spark.nodes import Held, Leaf, Node, Only, Op
+from tidelog.engines.spark.specs import EVERYTHING, part_of
 from tidelog.model.facts import Fact
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Atom

@@ -62,8 +62,20 @@ class Window:
     rules: bytes  # pickled
     guards: int
     facts: int
+    read: tuple[Relation, ...]  # the relations of `facts` that the atoms read
     start: int
     stop: int | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rules that a job runs."""
+
+    plans: Mapping[int, bytes]  # by number, pickled, so that a process reads each once
+    entries: tuple[Entry, ...]
+    window: Window | None = None
+    tallied: bool = False
+    behind: int | None = None  # results are told apart: those in this set, and those not
 
 
 @dataclass(frozen=True)
@@ -80,11 +92,7 @@ class Job:
     nodes: Mapping[int, Spec]
     wanted: Wanted
     inline: int  # rows that a shard hands back to the driver instead of writing a file
-    plans: Mapping[int, bytes] = field(default_factory=dict)  # pickled, so that a process reads each once
-    entries: tuple[Entry, ...] = ()
-    window: Window | None = None
-    tallied: bool = False
-    behind: int | None = None  # results are told apart: those in this set, and those not
+    rules: Evaluation
 
     def write(self) -> Path:
         path = Path(self.scratch) / f"{uuid4().hex}.job"

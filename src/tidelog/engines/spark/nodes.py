@@ -12,46 +12,24 @@ somebody needs to know exactly, the engine has the node written as a leaf and th
 from __future__ import annotations
 
 import itertools
-import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import WHOLE, Relation
+from tidelog.engines.local.relations import Relation
 from tidelog.engines.spark import pieces
+from tidelog.engines.spark.files import Files
 from tidelog.engines.spark.pieces import Stat, Written, has_argument, rows_of
 from tidelog.engines.spark.specs import Copy, HeldSpec, LeafSpec, OnlySpec, OpSpec, Part, PositiveSpec, Spec
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.syntax import Atom
 
 if TYPE_CHECKING:
     from tidelog.engines.spark.counts import TallyNode
 
 NUMBERS = itertools.count()
 ALIVE: weakref.WeakValueDictionary[int, Node | TallyNode] = weakref.WeakValueDictionary()
-
-
-class Files:
-    """Files of one node, deleted when nobody can read it any more."""
-
-    def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
-        self._paths = list(paths)
-        self.delete = weakref.finalize(owner, delete, self._paths)
-
-    def add(self, *paths: str) -> None:
-        self._paths.extend(paths)
-
-
-def delete(paths: Sequence[str]) -> None:
-    """Files that nobody needs; those that are gone already do not matter."""
-    for path in paths:
-        with suppress(OSError):
-            os.unlink(path)
 
 
 class Node:
@@ -128,16 +106,6 @@ def _in_part(stat: Stat, part: Part) -> int:
     if part.value is None or stat.popular is None:
         return stat.rows
     return stat.popular.get(part.value, 0)
-
-
-def part_of(atom: Atom, encode: Callable[[Term], int]) -> Part:
-    """What an atom reads."""
-    if atom.predicate != TRIPLE:
-        second = atom.args[1] if len(atom.args) == 2 else None
-        return Part(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
-    _, name, object_ = atom.args
-    value = encode(object_) if isinstance(object_, str) else None
-    return Part(TRIPLE, encode(name) if isinstance(name, str) else None, value)
 
 
 class Held(Node):

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark.nodes import Node, part_of
+from tidelog.engines.spark.nodes import Node
 from tidelog.engines.spark.plan import Plan, plan
-from tidelog.engines.spark.specs import Part
+from tidelog.engines.spark.specs import Part, part_of
 from tidelog.model.terms import Term
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Negation, Rule

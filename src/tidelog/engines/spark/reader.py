@@ -59,11 +59,12 @@ class Reader:
         self._facts: dict[int, dict[Key, LocalFacts]] = {}  # by the id of the node
         self._tallies: dict[int, dict[Key, LocalTally]] = {}
         self._pieces: dict[int, dict[str, Piece]] = {}
+        self._flat: dict[int, dict[tuple[Relation, int], Table | None]] = {}
 
     def turn(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
         """From now on read these; forget what nobody can ask for any more."""
         self.nodes = nodes
-        for cache in (self._facts, self._tallies, self._pieces):
+        for cache in (self._facts, self._tallies, self._pieces, self._flat):
             for id_ in [i for i in cache if i not in alive]:
                 del cache[id_]
 
@@ -87,6 +88,14 @@ class Reader:
                 found = reduce(operator.or_, (self.facts(id_, 0, part, shard) for shard in range(self.shards)))
             known[-1, part, -1] = found
         return found
+
+    def in_order(self, id_: int, relation: Relation, shard: int) -> Table | None:
+        """A relation of a set at a shard as one run: in an order that the facts alone decide, not how they came."""
+        known = self._flat.setdefault(id_, {})
+        if (relation, shard) not in known:
+            table = self.facts(id_, 0, Part.of(relation), shard).table(relation)
+            known[relation, shard] = None if table is None else Table((table.flat,))
+        return known[relation, shard]
 
     def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
         spec = self.nodes[id_]

@@ -10,9 +10,9 @@ from pathlib import Path
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.spark.job import Entry, Job, Window
-from tidelog.engines.spark.nodes import part_of
 from tidelog.engines.spark.plan import ALL, Plan, Step
 from tidelog.engines.spark.reader import Reader
+from tidelog.engines.spark.specs import part_of
 from tidelog.engines.spark.terms import Opened
 from tidelog.rules.syntax import Atom, Negation, Rule
 from tidelog.settings import Settings

@@ -6,9 +6,13 @@ and only for the relations it reads: see `reader`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.relations import WHOLE, Relation
+from tidelog.model.terms import Term
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Atom
 
 
 class Part(NamedTuple):
@@ -27,6 +31,16 @@ class Part(NamedTuple):
 
 
 EVERYTHING = Part()
+
+
+def part_of(atom: Atom, encode: Callable[[Term], int]) -> Part:
+    """What an atom reads."""
+    if atom.predicate != TRIPLE:
+        second = atom.args[1] if len(atom.args) == 2 else None
+        return Part(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
+    _, name, object_ = atom.args
+    value = encode(object_) if isinstance(object_, str) else None
+    return Part(TRIPLE, encode(name) if isinstance(name, str) else None, value)
 
 
 class Copy(NamedTuple):

@@ -23,7 +23,7 @@ from tidelog.engines.spark.counts import weighted_rows
 from tidelog.engines.spark.job import Job
 from tidelog.engines.spark.pieces import PARCEL_ROWS, Piece, Rows, in_parcels, rows_of, split, to_bytes
 from tidelog.engines.spark.site import Site, load, site_of
-from tidelog.engines.spark.specs import Part
+from tidelog.engines.spark.specs import EVERYTHING, Part
 from tidelog.kernel.counts import Counts, Weighted
 from tidelog.kernel.run import Run
 
@@ -70,7 +70,7 @@ class _Stage:
             else:
                 self.sent.append(Parcel(self.shard, parcel.tag, parcel.payload))
         self._run_rules()
-        if self.number == 0 and self.job.window is not None:
+        if self.number == 0 and self.job.rules.window is not None:
             self._run_window()
         created = self.site.take_created()
         if created:
@@ -85,8 +85,8 @@ class _Stage:
 
     def _run_rules(self) -> None:
         last: dict[int, list[Extended[LocalFacts]]] = {}
-        for number, entry in enumerate(self.job.entries):
-            steps = self.site.plan(entry.plan, self.job.plans).steps
+        for number, entry in enumerate(self.job.rules.entries):
+            steps = self.site.plan(entry.plan, self.job.rules.plans).steps
             arrived = self.bindings.get(number)
             if self.number >= len(steps) or (self.number and arrived is None):
                 continue
@@ -105,18 +105,19 @@ class _Stage:
             self._conclude(result, rules)
 
     def _conclude(self, result: int, rules: list[Extended[LocalFacts]]) -> None:
-        if self.job.tallied:
+        if self.job.rules.tallied:
             tally = self.site.engine.tally(rules, self.work)
             self.sent += scattered(f"h{result}.0", weighted_rows(tally), 0, self.job.shards)
         else:
             self._send_heads(result, self.site.engine.derive(rules, self.work))
 
     def _run_window(self) -> None:
-        window = self.job.window
+        window = self.job.rules.window
         assert window is not None
         reader, rules = self.site.reader, self.site.rules(window)
-        guards = reader.whole(window.guards, Part())
-        facts = reader.facts(window.facts, 0, Part(), self.shard)
+        guards = reader.whole(window.guards, EVERYTHING)
+        tables = {r: t for r in window.read if (t := reader.in_order(window.facts, r, self.shard)) is not None}
+        facts = LocalFacts(self.site.dictionary, tables)
         found = self.site.engine.supports(rules, guards, facts, facts, window.start, window.stop, self.work)
         for result, heads in enumerate(found):
             self._send_heads(result, heads)
@@ -169,7 +170,7 @@ def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]
     for parcel in parcels:
         if parcel.tag == NOTE:
             notes.append(Parcel(shard, NOTE, parcel.payload))
-        elif job.tallied:
+        elif job.rules.tallied:
             weights.setdefault(parcel.tag, []).append(_tally(site, parcel))
         else:
             gather(heads.setdefault(parcel.tag, Gathered(site.dictionary, site.engine.budget)), parcel.payload)
@@ -194,12 +195,12 @@ def _tally(site: Site, parcel: Parcel) -> LocalTally:
 
 
 def _told_apart(job: Job, site: Site, facts: LocalFacts, key: int, shard: int) -> Iterator[tuple[str, LocalFacts]]:
-    if job.behind is None:
+    if job.rules.behind is None:
         yield "all", facts
         return
     known = {}
     for relation in facts.tables:
-        table = site.reader.facts(job.behind, key, Part.of(relation), shard).table(relation)
+        table = site.reader.facts(job.rules.behind, key, Part.of(relation), shard).table(relation)
         if table is not None:
             known[relation] = table
     behind = LocalFacts(site.dictionary, known)
