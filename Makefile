@@ -18,7 +18,7 @@ demo: $(STAMP) ## the main job end to end on a small university data set
 	@$(BIN)/python demo/university.py
 
 test: $(STAMP) ## the whole test suite
-	@$(BIN)/python -m pytest -q -n auto $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist loadgroup $(ARGS)
 
 check: $(STAMP) ## lint, format, types and import rules
 	@$(BIN)/ruff check .

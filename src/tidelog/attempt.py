@@ -162,6 +162,8 @@ def read_batches(
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:
     for batch in batches:
+        if not len(batch):  # no rows have no columns
+            continue
         check_columns(batch.predicate, len(batch.codes), arities)
         yield batch
 

@@ -56,14 +56,19 @@ class EngineChoice:
     reason: str
 
 
-def choose_engine(asked: str, size: int, memory: int, master: str | None = None) -> EngineChoice:
-    """Where a change is made: here, which is faster as long as it fits into memory, or on Spark."""
+def choose_engine(asked: str, size: int, memory: int, master: str | None = None, remote: bool = False) -> EngineChoice:
+    """Where a change is made: here, which is faster as long as it fits into memory, or on Spark.
+
+    Spark it is where the caller names a cluster, or data that only Spark can read (`remote`).
+    """
     if asked not in ENGINES:
         raise UsageError(f"unknown engine {asked!r}; choose one of: {', '.join(ENGINES)}")
     if asked != "auto":
         return EngineChoice(asked, "asked for")
     if master is not None:
         return EngineChoice("spark", f"on {master}")
+    if remote:
+        return EngineChoice("spark", "only Spark reads such addresses")
     if size * _SWELLING > memory:
         return EngineChoice("spark", f"{size:,} bytes of input are too many for {memory:,} bytes of memory")
     return EngineChoice("local", "it fits into memory")

@@ -94,6 +94,11 @@ class Input:
         told = [b.refusing(refuse) if isinstance(b, formats.Reading) else b for b in self.batches]
         return replace(self, batches=told)
 
+    @property
+    def is_remote(self) -> bool:
+        """Whether some of it can be read by Spark only."""
+        return any(isinstance(source, RemoteSource) for source in self.batches)
+
     def nbytes(self) -> int:
         """About how large the files are; what is in memory already does not count."""
         files = (source for source in self.batches if isinstance(source, formats.Reading))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ import pytest
 import tidelog
 from tests.oracle.histories import RandomHistory, State, random_history
 from tests.oracle.ways import facts_of
+from tidelog import commit
 from tidelog.model.facts import Fact
 from tidelog.store import compaction, store
 from tidelog.store.digest import sum_of
@@ -149,3 +151,23 @@ def test_the_digest_of_columns_is_that_of_facts(seed: int, tmp_path: Path) -> No
         assert sums is not None
         assert (sums.explicit, sums.facts) == (sum_of(state.facts), sum_of(state.model))
     assert len({sum_of([fact]) for fact in state.model}) == len(terms_of(state.model))
+
+
+@pytest.mark.parametrize("sizes", list(product((1, 5), repeat=4)), ids=lambda sizes: "-".join(map(str, sizes)))
+def test_small_and_large_commits_in_any_order(
+    sizes: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each removes a fact of the one before it: rows of the catalog, files, and files after rows, none of them folded."""
+    monkeypatch.setattr(store, "SMALL", 6)
+    monkeypatch.setattr(commit, "fold_if_due", lambda *_: None)
+    present: set[tuple[str, int]] = set()
+    for number, size in enumerate(sizes):
+        with tidelog.open(tmp_path / "kb") as kb:
+            new = {("p", 10 * number + i) for i in range(size)}
+            gone = {row for row in present if row[1] == 10 * (number - 1)}
+            present = (present - gone) | new
+            kb.apply(add={"p": [row[1:] for row in new]}, remove={"p": [row[1:] for row in gone]})
+        with tidelog.open(tmp_path / "kb") as kb:
+            assert set(kb.all_facts()) == present
+            assert kb.verify(recompute=True).ok
+            assert set(kb.diff(number, number + 1).added) == new

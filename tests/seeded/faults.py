@@ -336,8 +336,8 @@ FAULTS = (
         "deleted facts support each other",
         "rederivation matches bodies in what was deleted",
         "algorithms/dred.py",
-        "support.extend(r, (D, *[known] * n))",
-        "support.extend(r, (D, *[support.I] * n))",
+        "support.extend(r, (rest, *[known] * n))",
+        "support.extend(r, (rest, *[support.I] * n))",
     ),
     Fault(
         "rederived facts derive nothing",

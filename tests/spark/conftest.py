@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.project.documents import ROOT
-
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`--dist loadgroup` runs what has the same group in the same process."""
+    """`--dist loadgroup` runs what has the same group in the same process: all that uses the session."""
     for item in items:
-        if item.path.is_relative_to(ROOT / "tests" / "spark"):
+        if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

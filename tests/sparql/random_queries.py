@@ -12,7 +12,6 @@ Left out because the specification leaves them open, or pyoxigraph departs from 
   are known. There the answers are sets.
 - A path of length zero from or to a term that is not in the graph: pyoxigraph has no solution.
 - `?x <= ?x` and `?x < ?x` where values have no order: pyoxigraph has true and false. So both sides are computed.
-- `!=` of literals with unknown datatypes, which is an error; such literals are not in the graphs.
 - The truth of a string with a language, which pyoxigraph takes for an error.
 - COUNT of an expression that may fail: errors are not counted, but pyoxigraph then has no result.
 - ORDER BY over terms of different kinds; MIN and MAX over them.

@@ -8,6 +8,7 @@ import pytest
 
 import tidelog
 from tidelog.errors import UsageError
+from tidelog.model.terms import literal
 from tidelog.sparql import Solutions
 
 LINES = (Path(__file__).parent / "evaluator_functions.txt").read_text(encoding="utf-8").splitlines()
@@ -48,3 +49,30 @@ def test_a_blank_node_of_a_text_is_one_in_each_solution(kb: tidelog.KnowledgeBas
 def test_an_unknown_function_is_an_error(kb: tidelog.KnowledgeBase) -> None:
     with pytest.raises(UsageError, match=r"no function <http://e\.org/f>"):
         value(kb, "<http://e.org/f>(1)")
+
+
+STRINGS = [*(f"text {i}" for i in range(600)), "tab\t5", 'quote " 5', "back\\slash 5", "line\n5"]
+TESTS = [
+    "CONTAINS({}, '5')",
+    "STRSTARTS({}, 'text 5')",
+    "STRENDS({}, '5')",
+    "REGEX({}, '^T.* 5+$', 'i')",
+    "REGEX({}, '(')",
+]
+
+
+@pytest.mark.parametrize("subject", ["?s", "STR(?s)"])
+@pytest.mark.parametrize("others", [[], ["escaped"], ["tagged"], ["IRI"], ["unbound"]])
+@pytest.mark.parametrize("test", TESTS)
+def test_many_strings_are_tested_as_one_is(test: str, others: list[str], subject: str) -> None:
+    texts = [literal(s) for s in (STRINGS if others == ["escaped"] else STRINGS[:600])]
+    extra = {"tagged": '"text 5"@en', "IRI": "<text5>", "unbound": "UNDEF"}
+    cells = " ".join([*texts, *(extra[o] for o in others if o in extra)])
+    with tidelog.open() as kb:
+        condition = test.format(subject)
+        filtered = kb.sparql(f"SELECT ?s {{ VALUES ?s {{ {cells} }} FILTER ({condition}) }}")
+        one_by_one = kb.sparql(f"SELECT ?s {{ VALUES ?s {{ {cells} }} BIND ({condition} AS ?t) FILTER (?t) }}")
+        assert isinstance(filtered, Solutions)
+        assert isinstance(one_by_one, Solutions)
+        assert list(filtered) == list(one_by_one)
+        assert bool(len(filtered)) == ("'('" not in test)

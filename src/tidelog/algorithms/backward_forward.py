@@ -4,14 +4,16 @@
              D |= H <- B1[I - (O | N)] .. Bi[N], B(i+1)[I - O] ..      each instance once            (line 8)
     check    backward:  bodies of H <- H[Q], B1[I - S] .. Bn[I - S]     are to be checked too        (line 16)
              forward:   P |= C & E,   H[C] <- B1[P] .. Bn[P]            each instance once           (line 27)
+             at sight:  P |= H[C] <- B1[E] .. Bn[E]                     one instance for each fact
 
 C checked facts, P proved, V the part of P that was used, Y proved but not checked (yet), S disproved; D examined
 consequences of the deletion, O the part of D that was propagated; Q what one search has seen.
 
-Set at a time. A fact with thousands of supports must not show them all when the first would do, so a search looks at
-few candidates for each fact, explicit ones before others, and comes back with a wider window only for facts that are
-still not proved. When every fact that was asked for is proved the search ends, whatever it has left open; otherwise it
-ends when nothing is open, and then all that it has seen and not proved is disproved.
+Set at a time. A fact with thousands of supports must not show them all when the first would do. So a search first sees
+which facts follow from explicit ones in one step: these are proved, and nothing has to be asked about what they follow
+from. Of the others it looks at few candidates, and comes back with a wider window only for facts that are still not
+proved. When every fact that was asked for is proved the search ends, whatever it has left open; otherwise it ends when
+nothing is open, and then all that it has seen and not proved is disproved.
 """
 
 from __future__ import annotations

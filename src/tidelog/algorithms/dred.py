@@ -18,9 +18,12 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
+from tidelog.algebra.proofs import proofs
 from tidelog.algorithms.layers import Support
 
 F = TypeVar("F", bound=FactSet)
+
+_FEW = 2_000  # overdeleted facts up to which one derivation of each is looked for before all of them
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:
@@ -48,10 +51,13 @@ def _rederive(support: Support[F], D: F, work: Work) -> F:
     """What of D still has a derivation."""
     known = support.I - D
     before = work.derivations
-    guarded = [(with_body(r, head), len(r.atoms)) for r in support.rules for head in r.heads if D.may_match(head)]
-    R = support.axioms(D, work) | (
-        support.engine.derive([support.extend(r, (D, *[known] * n)) for r, n in guarded], work) & D
-    )
+    guarded = tuple(with_body(r, head) for r in support.rules for head in r.heads)
+    R = support.axioms(D, work)
+    if len(D) <= _FEW:
+        R = R | proofs(support.engine, guarded, D - R, known, support.negated, work)[0]
+    rest = D - R
+    heads = [(r, len(r.atoms) - 1) for r in guarded if rest.may_match(r.atoms[0])]
+    R = R | (support.engine.derive([support.extend(r, (rest, *[known] * n)) for r, n in heads], work) & rest)
     work.count("DR4", work.derivations - before)
     before = work.derivations
     rules = [r for r in support.rules if r.atoms]

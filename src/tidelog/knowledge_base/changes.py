@@ -146,8 +146,8 @@ class Changes(Held):
 
     def _try(self, plus: Input, minus: Input, without: Sequence[Rule], manner: Manner) -> Attempt | Tried:
         checks = Checks(self._strict or bool(self._state.options.get("strict")), self._allow_cartesian)
-        size = plus.nbytes() + minus.nbytes()
-        choice = choose_engine(manner.engine, size, self._settings.memory_budget, manner.master)
+        size, remote = plus.nbytes() + minus.nbytes(), plus.is_remote or minus.is_remote
+        choice = choose_engine(manner.engine, size, self._settings.memory_budget, manner.master, remote)
         if choice.engine == "local":
             with manner.refused() as refused:
                 made = attempt(

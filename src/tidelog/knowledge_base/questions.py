@@ -180,9 +180,7 @@ class Questions(Held):
 
         check_kind(kind)
         if self._root is None:
-            raise UsageError(
-                'executors read from disk, and this is in memory; open one with a path: open("x.kb")'
-            )
+            raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
         source = Source(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)
         return export_stored(source, chosen, out, format, overwrite=overwrite, partition_by=partition_by, master=master)

@@ -40,12 +40,11 @@ from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.expressions import ROW, Expressions, Truth, is_volatile
 from tidelog.sparql.hints import choice
 from tidelog.sparql.limits import Guard
-from tidelog.sparql.modifiers import ordered
+from tidelog.sparql.modifiers import ordered, projected, sliced
 from tidelog.sparql.overlay import Overlay
 from tidelog.sparql.paths import Paths
 from tidelog.sparql.scope import certain, everywhere
 from tidelog.sparql.tables import (
-    column_of,
     concatenated,
     distinct,
     excluded,
@@ -254,11 +253,11 @@ class Evaluator:
         match pattern:
             case Project(inner, variables):
                 blocks = self.solutions(inner, self._seeds_for(inner, seeds))
-                return (_projected(block, variables) for block in blocks)
+                return (projected(block, variables) for block in blocks)
             case Distinct(inner):
                 return self._distinct(self.solutions(inner, seeds))
             case Slice(inner, offset, limit):
-                return _sliced(self.solutions(inner), offset, limit)
+                return sliced(self.solutions(inner), offset, limit)
             case Order(inner, conditions):
                 return iter([ordered(self.whole(inner, seeds), conditions, self.expressions)])
             case Group():
@@ -291,21 +290,3 @@ class Evaluator:
             for block in within.solutions(pattern):
                 found[block.columns[SOLUTION]] = 1
         return found[back]
-
-
-def _projected(block: Bindings, variables: tuple[Variable, ...]) -> Bindings:
-    return Bindings({v: column_of(block, v) for v in variables}, block.length)
-
-
-def _sliced(blocks: Blocks, offset: int, limit: int | None) -> Blocks:
-    """Some of the solutions; what comes after them is not asked for."""
-    left = limit
-    for block in blocks if limit != 0 else ():
-        start = min(offset, block.length)
-        offset -= start
-        stop = block.length if left is None else min(block.length, start + left)
-        if left is not None:
-            left -= stop - start
-        yield block.take(np.arange(start, stop, dtype=np.int64))
-        if left == 0:
-            return

@@ -22,6 +22,7 @@ from tidelog.sparql.algebra import Call, Exists, Expression, Pattern
 from tidelog.sparql.comparison import effective
 from tidelog.sparql.functions import Functions
 from tidelog.sparql.limits import Guard
+from tidelog.sparql.matching import test, tested
 from tidelog.sparql.overlay import Overlay
 from tidelog.sparql.scope import mentioned
 from tidelog.sparql.tables import column_of, numbered
@@ -31,6 +32,7 @@ ROW = Variable(".row")  # numbers solutions, where an expression asks which one 
 Terms = list[Term | None]
 Existence = Callable[[Pattern, Bindings], Truth]
 
+_MANY = 500  # strings from which on they are tested together
 _BLOCK = 65_536  # distinct inputs evaluated at a time
 _BY_ROW = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})  # differ from row to row with equal inputs
 
@@ -59,7 +61,18 @@ class Expressions:
             case Exists(pattern):
                 return self.exists(pattern, table)
             case _:
-                return self._each(expression, table, self._truths)
+                found = self._tested(expression, table)
+                return self._each(expression, table, self._truths) if found is None else found
+
+    def _tested(self, expression: Expression, table: Bindings) -> Truth | None:
+        """Tests of many strings, where all of them are simple."""
+        asked = tested(expression) if table.length >= _MANY else None
+        if asked is None:
+            return None
+        column = column_of(table, asked[0])
+        number, first = numbered([column], len(column))
+        found = test(self.overlay, column[first], *asked[1:]) if len(first) >= _MANY else None
+        return None if found is None else found.astype(np.int8)[number]
 
     def _same(self, operator: str, call: Expression, left: Expression, right: Expression, table: Bindings) -> Truth:
         """`=` and `!=` of variables and constants: terms that are no literals are equal if they have the same id."""

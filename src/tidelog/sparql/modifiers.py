@@ -1,8 +1,8 @@
-"""ORDER BY: each distinct value gets its rank, and rows are sorted by ranks."""
+"""Solution modifiers: the order of rows, their columns, and which of them are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -10,10 +10,11 @@ import numpy as np
 
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
+from tidelog.rules.syntax import Variable
 from tidelog.sparql.algebra import Expression
 from tidelog.sparql.comparison import sort_key
 from tidelog.sparql.overlay import Overlay
-from tidelog.sparql.tables import numbered
+from tidelog.sparql.tables import column_of, numbered
 
 if TYPE_CHECKING:
     from tidelog.sparql.expressions import Expressions
@@ -40,3 +41,21 @@ def ranks(column: Ints, overlay: Overlay) -> Ints:
         place += keys[before] != keys[at]
         rank[at] = place
     return rank[number]
+
+
+def projected(block: Bindings, variables: tuple[Variable, ...]) -> Bindings:
+    return Bindings({v: column_of(block, v) for v in variables}, block.length)
+
+
+def sliced(blocks: Iterable[Bindings], offset: int, limit: int | None) -> Iterator[Bindings]:
+    """Some of the solutions; what comes after them is not asked for."""
+    left = limit
+    for block in blocks if limit != 0 else ():
+        start = min(offset, block.length)
+        offset -= start
+        stop = block.length if left is None else min(block.length, start + left)
+        if left is not None:
+            left -= stop - start
+        yield block.take(np.arange(start, stop, dtype=np.int64))
+        if left == 0:
+            return

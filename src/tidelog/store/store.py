@@ -282,7 +282,7 @@ class Store:
     @property
     def wants_base(self) -> bool:
         """Whether the next files are to hold all facts, not what changed: when there is nothing yet."""
-        return self.manifest.base is None and self.tail is None
+        return not self.manifest.runs and self.tail is None
 
     def commit_written(
         self, commit: Commit, run: FactRun, segments: Sequence[Segment], settled: Settled, sums: Sums

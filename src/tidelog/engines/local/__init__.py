@@ -11,10 +11,14 @@
     static      parts of a body that do not change, joined once
     families    rules that differ only in constants, run as one
     atoms       which of many atoms the facts of a small set match
-    one_atom    rules with one body atom, all at once where facts are few
-    supports    some matches of each fact, a window at a time
+    shapes      rules with more atoms that differ only in constants, ready to be joined from few facts
+    small_joins     joins from few facts
+    few         all rules at once where facts are few, forwards
+    few_backward    the same backwards: supports, and proofs at first sight
+    supports    some matches of each fact, a window at a time, rule by rule
     tally       facts with the number of their matches
     engine      the verbs, rules side by side on all cores
 
-Read `pattern`, `solve` and `heads` first; `plan`, `static`, `families`, `atoms` and `one_atom` only make them quick.
+Read `pattern`, `solve` and `heads` first. `plan`, `static` and `families` only make them quick; `atoms`, `shapes`,
+`small_joins`, `few` and `few_backward` take their place where facts are few.
 """

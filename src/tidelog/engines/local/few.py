@@ -71,10 +71,10 @@ class Entries(Generic[T]):
         for entries in by_shape.values():
             self.member[self.lifted + np.array(entries)] = np.arange(len(entries))
 
-    def coded(self, facts: LocalFacts) -> Mixed | None:
+    def coded(self, facts: LocalFacts, most: int = _MANY) -> Mixed | None:
         """The facts with codes that the terms of today fit into, if they are few."""
         few, bits = facts.few, self.numbering.bits(len(self.dictionary))
-        return None if few is None or len(few) > _MANY or bits is None else few.with_bits(bits)
+        return None if few is None or len(few) > most or bits is None else few.with_bits(bits)
 
     def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
         """What the facts match, slot by slot; only atoms that are useful."""

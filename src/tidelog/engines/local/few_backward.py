@@ -27,6 +27,7 @@ from tidelog.rules.syntax import Rule
 Window = tuple[int, int | None]
 
 FIRST: Window = (0, 1)
+_MANY = 500_000  # guards from which on rules do better one by one, although a match is enough for each
 _FEW = 256  # facts up to which a pair of a fact and a rule costs less than to see whether it is useful
 
 
@@ -84,7 +85,7 @@ class Backward:
         self, guards: LocalFacts, sources: LocalFacts, work: Work
     ) -> tuple[LocalFacts, LocalFacts, list[Rule]] | None:
         """Guards for which a first candidate is a match, the body facts of these, and the rules that are left."""
-        facts = self.entries.coded(guards)
+        facts = self.entries.coded(guards, _MANY)
         if facts is None:
             return None
         look = _Look(self, facts, sources, FIRST, everything=False)

@@ -17,6 +17,7 @@ from tidelog.engines.spark.cluster import Cluster
 from tidelog.engines.spark.driver import Driver
 from tidelog.engines.spark.facts import SparkFacts, operate
 from tidelog.engines.spark.job import Entry, Evaluation, Window
+from tidelog.engines.spark.lookup import within
 from tidelog.engines.spark.moves import Move
 from tidelog.engines.spark.nodes import Held, Leaf, Node
 from tidelog.engines.spark.pieces import Written
@@ -31,6 +32,7 @@ from tidelog.rules.syntax import Atom, Negation, Rule, Variable
 from tidelog.settings import Settings
 
 SMALL = 100_000
+_NEAR = 10  # times as much as the driver holds it may read for the rules of one call
 _ANSWER = "(answer)"
 
 Rules = Sequence[Extended[SparkFacts]]
@@ -107,20 +109,26 @@ class SparkEngine:
             return self.adopt(self.local.derive_pivoted(rules, one, two, three, four, work))
         variants = [v for r in rules for v in pivoted(r, before, pivot, behind, negated)]
         divided = self._divide(variants)
-        heads = self.driver.hold(self.local.derive(divided.near, work))
-        if not divided.far:
-            return self._facts(heads)
-        found = self._run(divided, work, behind.node)
-        fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
-        fresh.apart |= {behind.node.id, behind.node.now().id}
-        derived = operate(self.driver, "|", operate(self.driver, "|", stale, fresh), heads)
-        rest = operate(self.driver, "-", operate(self.driver, "-", heads, behind.node), fresh)
-        rest.apart |= {fresh.id}
-        new = operate(self.driver, "|", fresh, rest)
-        new.apart |= fresh.apart
+        heads = self.local.derive(divided.near, work)
+        fresh = stale = self.driver.hold(self.local.collect(()))
+        if divided.far:
+            found = self._run(divided, work, behind.node)
+            fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
+        return self._facts(self._derived(heads, fresh, stale, behind.node))
+
+    def _derived(self, heads: LocalFacts, fresh: Node, stale: Node, behind: Node) -> Node:
+        """What the driver and a job have derived, of which it is known what is not in `behind`."""
+        driver, beyond = self.driver, frozenset((behind.id, behind.now().id))
+        fresh.apart |= beyond
+        rest = heads - within(driver.reader, behind, heads)
+        rest_apart = driver.hold(rest - within(driver.reader, fresh, rest))
+        rest_apart.apart = frozenset((fresh.id,)) | beyond
+        new = operate(driver, "|", fresh, rest_apart)
+        new.apart |= beyond
+        derived = operate(driver, "|", operate(driver, "|", stale, new), driver.hold(heads))
         if new is not derived:
-            derived.less.update((id_, new) for id_ in fresh.apart)
-        return self._facts(derived)
+            derived.less.update((id_, new) for id_ in beyond)
+        return derived
 
     def tally(self, rules: Rules, work: Work) -> SparkTally:
         divided = self._divide(rules)
@@ -148,22 +156,19 @@ class SparkEngine:
         if one is not None and two is not None and three is not None:
             bodies, unfinished = self.local.supports(rules, one, two, three, start, stop, work)
             return self.adopt(bodies), self.adopt(unfinished)
-        matching = [r for r in rules if guards.may_match(r.atoms[0])]
-        simple = [r for r in matching if _has_one_other(r) and facts.may_match(r.atoms[1])]
-        others = [_for_bodies(r) for r in matching if not _has_one_other(r)] if start == 0 else []
-        divided = self._divide([guarded(r, guards, facts, negated) for r in others])
+        simple, pickled, others = _by_atoms(tuple(rules))
+        shown = others if start == 0 else ()
+        divided = self._divide([guarded(r, guards, facts, negated) for r in shown if guards.may_match(r.atoms[0])])
         near = self.adopt(self.local.derive(divided.near, work))
-        if not divided.far and not simple:
+        useful = any(guards.may_match(r.atoms[0]) and facts.may_match(r.atoms[1]) for r in simple)
+        if not divided.far and not useful:
             return near, self.collect(())
-        window = self._window(simple, guards.node, facts.node, start, stop)
+        parts = {part_of(r.atoms[1], self.dictionary.encode) for r in simple} if useful else set()
+        read = tuple(relation for relation in facts.node.now().stats if any(p.has(relation) for p in parts))
+        window = Window(pickled, guards.node.id, facts.node.id, read, start, stop)
         found = self._run(divided, work, window=(window, simple, (guards.node, facts.node)))
-        shown, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
-        return shown | near, open_
-
-    def _window(self, rules: Sequence[Rule], guards: Node, facts: Node, start: int, stop: int | None) -> Window:
-        parts = {part_of(r.atoms[1], self.dictionary.encode) for r in rules}
-        read = tuple(relation for relation in facts.now().stats if any(p.has(relation) for p in parts))
-        return Window(pickle.dumps([replace(r) for r in rules]), guards.id, facts.id, read, start, stop)
+        bodies_, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
+        return bodies_ | near, open_
 
     def instances(
         self, rule: Extended[SparkFacts], variables: Sequence[Variable], limit: int | None = None
@@ -177,7 +182,7 @@ class SparkEngine:
 
     def _divide(self, rules: Rules) -> _Divided:
         """Rules without a match for some atom are left out."""
-        divided = _Divided()
+        divided, left = _Divided(), _NEAR * self.driver.small
         for extended in rules:
             rule = extended.rule
             nodes = tuple(s.node.now() for s in extended.sources)
@@ -186,8 +191,9 @@ class SparkEngine:
             read = list(zip(literals, nodes, parts, strict=True))
             if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
                 continue
-            apart = [node.reading(part) for _, node, part in read if not isinstance(node, Held)]
-            if sum(apart) <= self.driver.small:
+            apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, Held))
+            if apart <= min(self.driver.small, left):
+                left -= apart
                 divided.near.append(Extended(rule, tuple(self._read(node, part) for _, node, part in read)))
             else:
                 divided.far.append((self.programs.prepare(rule, nodes), nodes))
@@ -240,15 +246,14 @@ class SparkEngine:
         self.driver.move(moves)
 
 
-def _has_one_other(rule: Rule) -> bool:
-    """Whether it is a guard and one atom, so that there is no choice which atom the window is at."""
-    return len(rule.body) == len(rule.atoms) == 2
-
-
-@lru_cache(maxsize=20_000)
-def _for_bodies(rule: Rule) -> Rule:
-    """A guarded rule that derives the facts its other atoms match."""
-    return replace(rule, heads=rule.atoms[1:])
+@lru_cache(maxsize=64)
+def _by_atoms(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], bytes, tuple[Rule, ...]]:
+    """Rules of a guard and one atom, so that there is no choice which atom a window is at, also as tasks get them; and
+    the others, made to derive the facts that their atoms match.
+    """
+    simple = tuple(r for r in rules if len(r.body) == len(r.atoms) == 2)
+    others = tuple(replace(r, heads=r.atoms[1:]) for r in rules if r not in simple)
+    return simple, pickle.dumps([replace(r) for r in simple]), others
 
 
 def _held(facts: SparkFacts) -> LocalFacts | None:

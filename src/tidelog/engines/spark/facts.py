@@ -122,7 +122,9 @@ def operate(driver: Driver, op: str, one: Node, other: Node) -> Node:
         return driver.hold(_apply(op, left.facts, right.facts))
     if isinstance(left, Held) and op != "|":
         found = within(driver.reader, right, left.facts)
-        return driver.hold(found if op == "&" else left.facts - found)
+        rest = driver.hold(found if op == "&" else left.facts - found)
+        rest.apart |= {other.id, right.id} if op == "-" else set()
+        return rest
     if op == "&" and isinstance(right, Held):
         return driver.hold(within(driver.reader, left, right.facts))
     if op == "|" and isinstance(left, Held):

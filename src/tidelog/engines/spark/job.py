@@ -48,11 +48,10 @@ def _may_share(one: int | None, other: int | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A rule to run: its plan, the set that each atom reads, and which of the results its heads belong to."""
+    """A rule to run: its plan, and the set that each atom reads."""
 
     plan: int
     sources: tuple[int, ...]
-    result: int = 0
 
 
 @dataclass(frozen=True, slots=True)

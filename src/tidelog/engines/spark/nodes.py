@@ -142,27 +142,23 @@ class Held(Node):
 
 
 class Leaf(Node):
-    """A set in files. The files of one that is `owned` go with it."""
+    """A set in files. Those by the first argument go with it if they are `owned`; copies always do."""
 
     exact = True
 
     def __init__(self, written: Sequence[Written | None], owned: bool = True) -> None:
         super().__init__()
-        self._files = Files(self)
-        self._owned = owned
-        self.copies: list[Copy] = []
+        self.copies: list[Copy] = [Copy(0, None, tuple(w.path if w else None for w in written))]
+        self._files = Files(self, filter(None, self.copies[0].paths) if owned else ())
         self._sum = sum_of(written)
-        self.add(0, None, written)
 
     def _counted(self) -> Mapping[Relation, Stat]:
         return self._sum
 
-    def add(self, key: int, relations: frozenset[Relation] | None, written: Sequence[Written | None]) -> None:
+    def add(self, key: int, relations: frozenset[Relation], written: Sequence[Written | None]) -> None:
         """A copy by another argument."""
-        paths = tuple(w.path if w else None for w in written)
-        if self._owned:
-            self._files.add(*filter(None, paths))
-        self.copies.append(Copy(key, relations, paths))
+        self.copies.append(Copy(key, relations, tuple(w.path if w else None for w in written)))
+        self._files.add(*filter(None, self.copies[-1].paths))
 
     def lacks(self, key: int, part: Part) -> set[Relation]:
         """The relations of a part that have no copy by this argument."""

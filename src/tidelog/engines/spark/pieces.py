@@ -32,6 +32,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(33)
 _ALIGNED = 64
 _SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
+_SCANS = 8  # values looked for one by one before it pays to sort by them
 PARCEL_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
 
 
@@ -169,6 +170,8 @@ class Piece:
         for predicate, split_, arity, bits, length, orders, weight in json.loads(bytes(self._block[8 : 8 + size])):
             by_order = {tuple(order): offset for order, offset in orders}
             self._entries[predicate, split_] = _Entry(Layout(arity, bits), length, by_order, weight)
+        self._runs: dict[Relation, Run] = {}
+        self._scans: dict[Relation, int] = {}
 
     def counts(self) -> dict[Relation, int]:
         """How many rows each relation has."""
@@ -183,13 +186,24 @@ class Piece:
     def all_rows(self) -> Iterator[Rows]:
         return map(self.rows, self._entries)
 
-    def run(self, relation: Relation) -> Run | None:
-        """The rows of a relation as a run that has the stored orders."""
-        entry = self._entries.get(relation)
-        if entry is None:
-            return None
-        fetch = {order: partial(self._packed, entry, order) for order in entry.orders}
-        return Run.stored(entry.layout, entry.length, fetch)
+    def run(self, relation: Relation) -> Run:
+        """The rows of a relation as a run, always the same one, so that an order is made once."""
+        if relation not in self._runs:
+            entry = self._entries[relation]
+            fetch = {order: partial(self._packed, entry, order) for order in entry.orders}
+            self._runs[relation] = Run.stored(entry.layout, entry.length, fetch)
+        return self._runs[relation]
+
+    def having(self, relation: Relation, value: int) -> Rows:
+        """The rows of a binary relation with this second column; found by an order once many were asked for."""
+        rows, order = self.rows(relation), (1, 0)
+        scans = self._scans[relation] = self._scans.get(relation, 0) + 1
+        run = self.run(relation)
+        if scans <= _SCANS and order not in run.orders():
+            return rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == value))
+        (low,), (high,) = run.ranges(order, (value,), 1)
+        first = rows.layout.unpack(run.in_order(order)[:, low:high], 1)
+        return Rows(relation, rows.layout, rows.layout.pack([first, value], high - low))
 
     def _packed(self, entry: _Entry, order: Order) -> Ints:
         words = entry.layout.words

@@ -10,8 +10,6 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import reduce
 
-import numpy as np
-
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Relation
@@ -144,14 +142,11 @@ class Reader:
                 continue
             self.rows_read += count
             if part.value is not None:
-                rows = piece.rows(relation)
-                yield rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == part.value))
+                yield piece.having(relation, part.value)
             elif count <= _FEW:
                 yield piece.rows(relation)
             else:
-                run = piece.run(relation)
-                assert run is not None
-                yield relation, run
+                yield relation, piece.run(relation)
 
     def of_rows(self, parts: Iterator[Stored] | list[Rows]) -> LocalFacts:
         """Facts of sorted rows; few of them as one array."""

@@ -18,6 +18,8 @@ from tidelog.rules.syntax import Atom, Negation, Rule
 from tidelog.settings import Settings
 
 _MOST_SITES = 4  # engines that a process serves
+_MOST_PLANS = 10_000
+_MOST_WINDOWS = 64  # sets of rules
 _SITES: dict[str, Site] = {}
 
 
@@ -35,11 +37,15 @@ class Site:
     def plan(self, number: int, pickled: Mapping[int, bytes]) -> Plan:
         """Read once, so that what the local engine remembers of its rules is found again."""
         if number not in self._plans:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
             self._plans[number] = pickle.loads(pickled[number])
         return self._plans[number]
 
     def rules(self, window: Window) -> list[Rule]:
         if window.rules not in self._windows:
+            if len(self._windows) >= _MOST_WINDOWS:
+                self._windows.clear()
             self._windows[window.rules] = pickle.loads(window.rules)
         return self._windows[window.rules]
 

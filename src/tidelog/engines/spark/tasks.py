@@ -84,7 +84,7 @@ class _Stage:
         gather(self.bindings[entry], parcel.payload)
 
     def _run_rules(self) -> None:
-        last: dict[int, list[Extended[LocalFacts]]] = {}
+        last: list[Extended[LocalFacts]] = []
         for number, entry in enumerate(self.job.rules.entries):
             steps = self.site.plan(entry.plan, self.job.rules.plans).steps
             arrived = self.bindings.get(number)
@@ -96,20 +96,16 @@ class _Stage:
             bindings = None if arrived is None else arrived.facts()
             extended = Extended(step.rule, tuple(self.site.sources(step, entry, bindings, self.shard)))
             if step is steps[-1]:
-                last.setdefault(entry.result, []).append(extended)
+                last.append(extended)
             else:
                 found = self.site.engine.derive([extended], Work())
                 column = None if step.sent is None else step.rule.heads[0].args.index(step.sent)
                 self._send(f"b{number}", found, column)
-        for result, rules in last.items():
-            self._conclude(result, rules)
-
-    def _conclude(self, result: int, rules: list[Extended[LocalFacts]]) -> None:
-        if self.job.rules.tallied:
-            tally = self.site.engine.tally(rules, self.work)
-            self.sent += scattered(f"h{result}.0", weighted_rows(tally), 0, self.job.shards)
-        else:
-            self._send_heads(result, self.site.engine.derive(rules, self.work))
+        if last and self.job.rules.tallied:
+            tally = self.site.engine.tally(last, self.work)
+            self.sent += scattered("h0.0", weighted_rows(tally), 0, self.job.shards)
+        elif last:
+            self._send_heads(0, self.site.engine.derive(last, self.work))
 
     def _run_window(self) -> None:
         window = self.job.rules.window

@@ -1,0 +1,141 @@
+"""Sets in shards behave like Python sets, and tallies like counters; their files come and go as they should."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.oracle.test_random_sets import TIGHT, random_rows
+from tests.spark.engines import spark_engine
+from tidelog.algebra.engine import Work
+from tidelog.algebra.extended import over
+from tidelog.engines.spark import pieces
+from tidelog.engines.spark.engine import SparkEngine
+from tidelog.engines.spark.facts import SparkFacts
+from tidelog.engines.spark.pieces import Written, stat
+from tidelog.engines.spark.tally import SparkTally
+from tidelog.errors import LimitError
+from tidelog.model.facts import Fact
+from tidelog.model.terms import iri
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.parser import parse_rules
+from tidelog.rules.syntax import Atom, Variable
+from tidelog.settings import Settings
+
+KINDS = [(1, 0), (2, 0), (3, 15), (7, 0), (7, 100)]
+TERMS = [iri(f"t{i}") for i in range(12)]
+
+
+def some_facts(random: Random) -> set[Fact]:
+    most = random.choice((2, 20, 60))
+    triples = {Fact(TRIPLE, f.args) for f in random_rows(random, 3, most, TERMS[:5])}
+    return triples.union(*(random_rows(random, arity, most, TERMS) for arity in range(5)))
+
+
+def check(expected: set[Fact], found: SparkFacts) -> None:
+    sizes = Counter(f.predicate for f in expected)
+    assert bool(found) == bool(expected)
+    assert sorted(found) == sorted(expected) == sorted(found.to_local())
+    assert (len(found), found.predicates()) == (len(expected), dict(sizes))
+    assert found.arities() == {f.predicate: len(f.args) for f in expected}
+    assert sorted(found.only("p2")) == sorted(f for f in expected if f.predicate == "p2")
+    present = {f.args[1:] for f in expected if f.predicate == TRIPLE}
+    for p, o in product(TERMS[:3], TERMS[:3]):
+        matches = found.may_match(Atom(TRIPLE, (Variable("x"), p, o)))
+        assert matches or (p, o) not in present
+
+
+@pytest.mark.parametrize(("shards", "small"), KINDS)
+def test_chains_of_set_operations(shards: int, small: int) -> None:
+    random = Random(f"{shards} {small}")
+    with spark_engine(shards, small) as engine:
+        made: list[tuple[set[Fact], SparkFacts]] = []
+        for _ in range(6):
+            facts = some_facts(random)
+            made.append((facts, engine.collect(facts)))
+            (left, mine), (right, theirs) = random.choice(made[-5:]), random.choice(made)
+            made += [(left | right, mine | theirs), (left - right, mine - theirs), (left & right, mine & theirs)]
+        for expected, found in made:
+            check(expected, found)
+
+
+@pytest.mark.parametrize(("shards", "small"), KINDS)
+def test_tallies(shards: int, small: int) -> None:
+    random = Random(f"tally {shards} {small}")
+    with spark_engine(shards, small) as engine:
+        counts: Counter[Fact] = Counter()
+        tally = engine.once(engine.collect(()))
+        for _ in range(20):
+            facts, asked = some_facts(random), some_facts(random)
+            more = random.random() < 0.6
+            counts.update(dict.fromkeys(facts, 1 if more else -1))
+            once = engine.once(engine.collect(facts))
+            tally = tally + once if more else tally - once
+            check_counts({f: counts[f] for f in asked}, tally.of(engine.collect(asked)))
+        check_counts(counts, tally)
+
+
+def check_counts(expected: dict[Fact, int], found: SparkTally) -> None:
+    expected = {fact: count for fact, count in expected.items() if count}
+    assert dict(found) == expected
+    assert len(found) == len(expected)
+    assert set(found.facts()) == {fact for fact, count in expected.items() if count > 0}
+
+
+def test_rows_packed_tightly_before_the_dictionary_grew() -> None:
+    with spark_engine(3, 0) as engine:
+        old = {Fact("p4", row) for row in product(TERMS[:3], repeat=4)}
+        before = engine.collect(old)
+        engine.collect(Fact("many", (iri(f"u{i}"),)) for i in range(TIGHT))
+        new = {Fact("p4", row) for row in product((*TERMS[:2], iri(f"u{TIGHT - 1}")), repeat=4)}
+        after = engine.collect(new)
+        for expected, found in ((new - old, after - before), (old & new, before & after), (old | new, before | after)):
+            check(expected, found)
+        (rule,) = parse_rules("q(?w, ?x, ?y, ?z) :- p4(?x, ?y, ?z, ?w), p4(?z, ?x, ?w, ?y) .")
+        work, local = Work(), Work()
+        derived = engine.derive([over(rule, before | after)], work)
+        expected = set(engine.local.derive([over(rule, (before | after).to_local())], local))
+        assert (set(derived), work.derivations) == (expected, local.derivations)
+
+
+def test_pieces_that_others_wrote_stay_theirs(tmp_path: Path) -> None:
+    facts = some_facts(Random(0))
+    with spark_engine(3, 0) as engine:
+        mine = engine.collect(facts)
+        written = [None if path is None else _copied(path, tmp_path) for path in mine.pieces()]
+        theirs = engine.of_pieces(written)
+        check(facts, theirs)
+        assert not theirs - mine
+    assert len(list(tmp_path.iterdir())) == sum(w is not None for w in written)
+
+
+def _copied(path: str, folder: Path) -> Written:
+    rows = list(pieces.read(path).all_rows())
+    assert all(stat(r).rows == len(r) for r in rows)
+    return pieces.write(folder, rows)
+
+
+def test_a_small_set_has_pieces_too() -> None:
+    facts = some_facts(Random(1))
+    with spark_engine(2, 1_000) as engine:
+        held = engine.collect(facts)
+        rows = [r for path in held.pieces() if path for r in pieces.read(path).all_rows()]
+        assert sum(map(len, rows)) == len(held) == len(facts)
+
+
+def test_a_limit_met_by_a_task_is_told() -> None:
+    with spark_engine(2, 0) as engine:
+        (rule,) = parse_rules("#[cartesian] q(?x, ?y) :- p(?x), p(?y) .")
+        facts = engine.collect(Fact("p", (iri(f"n{i}"),)) for i in range(3_000))
+        _limit(engine)
+        with pytest.raises(LimitError, match="memory budget"):
+            engine.derive([over(rule, facts)], Work())
+        assert len(facts) == 3_000
+
+
+def _limit(engine: SparkEngine) -> None:
+    engine.local.settings = Settings(memory_budget=1, threads=1)

@@ -1,0 +1,67 @@
+"""A shipped dictionary has the same terms with the same ids, and forgets what a task made up."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.spark import terms
+from tidelog.engines.spark.terms import Opened, Shipped, ship, sized
+from tidelog.model.terms import Term, iri
+
+
+def grown(dictionary: Dictionary, name: str, count: int) -> None:
+    dictionary.encode_many(pa.array([f"<{name}{i}>".encode() for i in range(count)], pa.binary()))
+
+
+def there_and_back(shipped: Shipped) -> Opened:
+    return pickle.loads(pickle.dumps(shipped)).open()  # type: ignore[no-any-return]
+
+
+def check(opened: Dictionary, dictionary: Dictionary) -> None:
+    assert len(opened) == len(dictionary)
+    for id_ in {0, 1, len(dictionary) // 2, len(dictionary) - 1}:
+        term = dictionary.decode(id_)
+        assert opened.decode(id_) == term
+        assert opened.lookup(term) == opened.encode(term) == id_
+    assert opened.lookup(iri("unknown")) is None
+
+
+def test_growing_in_many_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "_FEW", 500)
+    dictionary, shipped = Dictionary(), Shipped()
+    for step in range(60):
+        grown(dictionary, f"s{step}-", 40 + step)
+        before, shipped = shipped, ship(dictionary, tmp_path, shipped)
+        check(there_and_back(shipped), dictionary)
+        assert len(shipped.texts) < 12 and before.size < shipped.size
+    assert 3 < len(list(tmp_path.glob("*.slots"))) < 20  # not written each time, but now and then
+    assert ship(dictionary, tmp_path, shipped) == shipped
+    shipped.close()
+
+
+def test_only_what_is_named_is_known_without_files(tmp_path: Path) -> None:
+    dictionary = Dictionary()
+    grown(dictionary, "x", 10)
+    opened = there_and_back(sized(dictionary, Shipped()))
+    opened.know({iri("x7"): 7})
+    assert len(opened) == 10 and opened.encode(iri("x7")) == 7
+    with pytest.raises(AssertionError, match="were not shipped"):
+        opened.encode(iri("x8"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_task_makes_is_listed_and_forgotten(tmp_path: Path) -> None:
+    dictionary = Dictionary()
+    grown(dictionary, "x", 10)
+    opened = there_and_back(ship(dictionary, tmp_path))
+    new = [opened.encode(iri("new")), opened.encode(iri("newer")), opened.encode(iri("new"))]
+    assert new == [10, 11, 10] and len(opened) == 12
+    assert opened.decode_many([11, 3, 10]) == ["<newer>", "<x3>", "<new>"]
+    assert opened.created() == ["<new>", "<newer>"]
+    opened.forget()
+    assert len(opened) == 10 and opened.lookup(Term("<new>")) is None
