@@ -157,7 +157,7 @@ def test_the_digest_of_columns_is_that_of_facts(seed: int, tmp_path: Path) -> No
 def test_small_and_large_commits_in_any_order(
     sizes: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each removes a fact of the one before it: rows of the catalog, files, and files after rows, none of them folded."""
+    """Each removes a fact of the one before it: rows of the catalog, files, files after rows, none of them folded."""
     monkeypatch.setattr(store, "SMALL", 6)
     monkeypatch.setattr(commit, "fold_if_due", lambda *_: None)
     present: set[tuple[str, int]] = set()

@@ -110,7 +110,7 @@ class Forward:
                 counts += [int(i == 0) for i in range(len(known))]
                 continue
             for i, atom in enumerate(rule.atoms):
-                member = member_of(rule, i, rule.heads, dictionary)
+                member = member_of(rule, i, dictionary)
                 if member is not None and member.shape.plans():
                     members.append((atom, member, (rule, i)))
                 else:

@@ -8,6 +8,7 @@ atoms check what the guard binds completely, look at a window of one place, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -40,11 +41,12 @@ class Backward:
         slots: dict[tuple[int, int] | None, int] = {None: 0}
         for rule in rules:
             pair = pair_of(*rule.atoms, dictionary) if len(rule.body) == len(rule.atoms) == 2 else None
-            member = member_of(rule, 0, rule.atoms[1:], dictionary)
             if pair is not None and len(free := free_columns(*pair)) < max(1, len(pair[1].filled())):
                 key = (pair[1].number, free[0]) if free else None
                 lifted.append((rule.atoms[0], *pair, slots.setdefault(key, len(slots))))
-            elif member is not None and _plans(member.shape):
+                continue
+            member = member_of(rule, 0, dictionary, backward=True)
+            if member is not None and _plans(member.shape):
                 members.append((rule.atoms[0], member, rule))
             else:
                 others.append((rule.atoms[0], rule))
@@ -94,6 +96,7 @@ class Backward:
         return guards.with_few(facts.keep(look.proved)), guards.with_few(look.bodies()), look.others
 
 
+@lru_cache(maxsize=10_000)
 def _plans(shape: Shape) -> list[list[Step]]:
     """The plans that open one place at most: that is where the window is."""
     return [p for p in shape.plans() if sum(step.column is not None for step in p) <= 1]

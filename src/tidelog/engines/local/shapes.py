@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -56,6 +58,14 @@ class Shape:
     given: tuple[Place, ...]
     position: int
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.pivot, self.body, self.given, self.position))
+
+    def __hash__(self) -> int:
+        """Taken once: many rules have the same shape, and are asked for it again and again."""
+        return self._hash
+
     def checks(self, bound: set[int], done: Iterable[int]) -> list[Step]:
         """The places that are bound completely."""
         return [Step(i, None) for i, p in enumerate(self.body) if i not in done and p.variables() <= bound]
@@ -65,6 +75,7 @@ class Shape:
         free = [(i, p) for i, p in enumerate(self.body) if i not in done and not p.variables() <= bound]
         return [Step(i, p.bound_column(bound)) for i, p in free if p.variables() & bound]
 
+    @lru_cache(maxsize=10_000)  # noqa: B019 - shapes are few, small and everybody's
     def plans(self) -> list[list[Step]]:
         """The orders in which the body can be joined: one for each place to open first, checks as early as may be."""
         bound = self.pivot.variables()
@@ -94,8 +105,20 @@ class Member:
     constants: tuple[int, ...]
 
 
-def member_of(rule: Rule, position: int, given: Sequence[Atom], dictionary: Dictionary) -> Member | None:
-    """None for a rule with other literals than narrow atoms."""
+def member_of(rule: Rule, position: int, dictionary: Dictionary, *, backward: bool = False) -> Member | None:
+    """The rule from the atom at a position to its heads, or backward to the other atoms. None for a rule with other
+    literals than narrow atoms. Remembered: rules stay when others come and go.
+    """
+    known = _MEMBERS.setdefault(dictionary, {})
+    key = rule, position, backward
+    if key not in known:
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        known[key] = _member(rule, position, rule.atoms[1:] if backward else rule.heads, dictionary)
+    return known[key]
+
+
+def _member(rule: Rule, position: int, given: Sequence[Atom], dictionary: Dictionary) -> Member | None:
     if len(rule.body) != len(rule.atoms) or rule.aggregate is not None:
         return None
     atoms = [Narrow.of(a, dictionary) for a in (*rule.atoms, *given)]
@@ -107,6 +130,10 @@ def member_of(rule: Rule, position: int, given: Sequence[Atom], dictionary: Dict
     body = [numbering.place(a) for i, a in enumerate(narrow[: len(rule.atoms)]) if i != position]
     heads = [numbering.place(a) for a in narrow[len(rule.atoms) :]]
     return Member(Shape(pivot, tuple(body), tuple(heads), position), tuple(numbering.constants))
+
+
+_REMEMBERED = 100_000
+_MEMBERS: WeakKeyDictionary[Dictionary, dict[tuple[Rule, int, bool], Member | None]] = WeakKeyDictionary()
 
 
 class _Numbering:

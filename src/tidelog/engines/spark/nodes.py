@@ -85,7 +85,7 @@ class Node:
         return found
 
     def _most(self, part: Part) -> int:
-        return sum(_in_part(stat, part) for relation, stat in self.stats.items() if part.has(relation))
+        return sum(_in_part(self.stats[relation], part) for relation in part.among(self.stats))
 
     def reading(self, part: Part) -> int:
         """How many rows have to be read to evaluate a part."""
@@ -128,7 +128,7 @@ class Held(Node):
         rows = super()._most(part)
         if part.value is None or not rows:
             return rows
-        tables = (self.facts.table(relation) for relation in self.stats if part.has(relation))
+        tables = map(self.facts.table, part.among(self.stats))
         return sum(len(t) for t in tables if t is not None and t.may_hold(1, part.value))
 
     @cached_property
@@ -163,7 +163,7 @@ class Leaf(Node):
     def lacks(self, key: int, part: Part) -> set[Relation]:
         """The relations of a part that have no copy by this argument."""
         copies = [c for c in self.copies if c.key == key]
-        able = (r for r, stat in self.stats.items() if part.has(r) and has_argument(r, stat.arity, key))
+        able = (r for r in part.among(self.stats) if has_argument(r, self.stats[r].arity, key))
         return {r for r in able if not any(c.has(r) for c in copies)}
 
     def spec(self) -> Spec:

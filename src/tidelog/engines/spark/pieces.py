@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import mmap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -173,9 +173,15 @@ class Piece:
         self._runs: dict[Relation, Run] = {}
         self._scans: dict[Relation, int] = {}
 
+    def relations(self) -> Collection[Relation]:
+        return self._entries.keys()
+
+    def count(self, relation: Relation) -> int:
+        """How many rows a relation has."""
+        return self._entries[relation].length
+
     def counts(self) -> dict[Relation, int]:
-        """How many rows each relation has."""
-        return {relation: entry.length for relation, entry in self._entries.items()}
+        return {relation: self.count(relation) for relation in self._entries}
 
     def rows(self, relation: Relation) -> Rows:
         entry = self._entries[relation]

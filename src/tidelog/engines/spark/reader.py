@@ -137,9 +137,8 @@ class Reader:
 
     def _selected(self, piece: Piece, part: Part) -> Iterator[Stored]:
         """The rows of a file that belong to a part; runs where all of a relation does."""
-        for relation, count in piece.counts().items():
-            if not part.has(relation):
-                continue
+        for relation in part.among(piece.relations()):
+            count = piece.count(relation)
             self.rows_read += count
             if part.value is not None:
                 yield piece.having(relation, part.value)

@@ -6,7 +6,7 @@ and only for the relations it reads: see `reader`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 from tidelog.engines.local.relations import WHOLE, Relation
@@ -24,6 +24,12 @@ class Part(NamedTuple):
 
     def has(self, relation: Relation) -> bool:
         return self.predicate is None or (relation[0] == self.predicate and self.split in (None, relation[1]))
+
+    def among(self, relations: Collection[Relation]) -> Collection[Relation]:
+        """Those of some relations that belong to it; one that is named is not searched for."""
+        if self.predicate is None or self.split is None:
+            return [r for r in relations if self.has(r)]
+        return [(self.predicate, self.split)] if (self.predicate, self.split) in relations else []
 
     @staticmethod
     def of(relation: Relation) -> Part:
