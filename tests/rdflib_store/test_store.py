@@ -26,7 +26,7 @@ TERMS: list[Node] = [
     URIRef("name"),
     URIRef("urn:x-y:z"),
     BNode("b0"),
-    BNode(),
+    BNode("N73f7783300c14ff3be08f869953c878b"),
     Literal("plain"),
     Literal(""),
     Literal('quotes " and \\ and \n lines \r and \t tabs'),
