@@ -18,6 +18,7 @@ from bench.measure import Limits, MeasurementError, in_process
 from bench.report import fill, machine_line, table
 from bench.spark.model import predictions
 from bench.workloads import NAMED, Workload, prepare, university
+from tidelog.choose import SWELLING
 
 NAME = "spark"
 SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}
@@ -85,6 +86,7 @@ def markdown(result: Result) -> str:
         table(CLOSURE, _closures(sizes)),
         "### Memory at most, in GB (without mapped files)",
         table(("universities", "driver", "JVM", "Python workers together", "all local"), _memory(sizes)),
+        *_threshold(sizes),
         *predictions(sizes),
     ]
     return "\n\n".join(parts) + "\n"
@@ -146,6 +148,21 @@ def _memory(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
         local = size["local"].get("memory", {"driver": 0})["driver"]
         figures = (*(memory[kind] for kind in ("driver", "jvm", "workers")), local)
         yield (f"{size['universities']}", *(f"{b / 1e9:.1f}" for b in figures))
+
+
+def _threshold(sizes: Sequence[Result]) -> Iterator[str]:
+    """Why `auto` chooses as it does."""
+    local = [s for s in sizes if "failed" not in s["local"]]
+    if not local:
+        return
+    largest = max(local, key=lambda s: int(s["universities"]))
+    swelling = largest["local"]["memory"]["driver"] / largest["bytes"]
+    yield (
+        f"**When `auto` takes Spark.** On one machine the local engine is faster at every size that was measured, as "
+        f"long as there is memory: at most {swelling:.2f} bytes for each byte of input with {largest['universities']} "
+        f"universities. So `auto` takes Spark when the input has more than {1 / SWELLING:.1f} bytes for a byte of the "
+        "memory budget (`TIDELOG_MEMORY`), when a master is named, and for addresses that only Spark reads."
+    )
 
 
 def write(result: Result, folder: Path, name: str) -> None:

@@ -47,7 +47,7 @@ def choose(asked: str, program: Program, explicit: int, removed: int, kept: obje
 
 
 # Bytes of memory that a byte of input takes in this process, with its consequences: `bench/spark` measures it.
-_SWELLING = 1.0
+SWELLING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,6 @@ def choose_engine(asked: str, size: int, memory: int, master: str | None = None,
         return EngineChoice("spark", f"on {master}")
     if remote:
         return EngineChoice("spark", "only Spark reads such addresses")
-    if size * _SWELLING > memory:
+    if size * SWELLING > memory:
         return EngineChoice("spark", f"{size:,} bytes of input are too many for {memory:,} bytes of memory")
     return EngineChoice("local", "it fits into memory")

@@ -25,7 +25,7 @@ from tidelog.attempt import Attempt, Checks, Maintained, check_columns, maintain
 from tidelog.change import Change
 from tidelog.commit import Counted, describe
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.spark.cluster import Cluster, SparkCluster
+from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
 from tidelog.engines.spark.engine import SparkEngine
 from tidelog.engines.spark.facts import SparkFacts
 from tidelog.engines.spark.session import session
@@ -105,6 +105,25 @@ class Tried:
         return self.bulk.commit(replace(self, ruled=ruled), store, message)
 
 
+class Watched:
+    """A cluster that somebody watches: `tell` is called before each job."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cores = cluster.cores
+        self.jobs = 0
+        self.tell: Callable[[], None] = _nothing
+        self._cluster = cluster
+
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        self.jobs += 1
+        self.tell()
+        return self._cluster.run(stages, feeds)
+
+
+def _nothing() -> None:
+    """There is nobody."""
+
+
 class Bulk:
     """Spark for one knowledge base: a session, an engine, and the facts of a version in shards."""
 
@@ -125,8 +144,8 @@ class Bulk:
         self._scratch = _new_scratch(store, self._stack)
         if cluster is None:
             cluster = SparkCluster(self._stack.enter_context(session(spark, master)))
-        self._cluster = cluster
-        self._engine = SparkEngine(cluster, local.dictionary, self._scratch)
+        self._cluster = Watched(cluster)
+        self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
         self._stack.callback(self._engine.close)
         self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
 
@@ -155,6 +174,7 @@ class Bulk:
         self._tell = manner.progress
         (added, bad), (removed, _) = self._facts(plus, arities, manner), self._facts(minus, arities, manner)
         E, I = self._shards(before)
+        self._cluster.tell = lambda: self._tell(f"materialise, round {work.rounds}, job {self._cluster.jobs}")
         with self._timed("materialise"):
             done = maintained(self._engine, before, ruled, E, I, added, removed, manner.algorithm, work, checks)
         return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason, bad)
@@ -193,6 +213,7 @@ class Bulk:
 
     def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         """Make a change durable by files that executors write; what the store then has is to be read anew."""
+        self._cluster.tell = _nothing
         with self._timed("commit"):
             return self._commit(tried, store, message)
 
