@@ -160,5 +160,5 @@ class Session:
 def test_a_spark_session_gets_the_table() -> None:
     kb = tidelog.open()
     kb.apply(add=FAMILY, add_rules=RULES)
-    frame = kb.explain_all("ancestor(?x, ?y)", spark=Session())
+    frame = kb.explain_all("ancestor(?x, ?y)", engine="local", spark=Session())
     assert frame == ["data frame", 3, ["fact", "kind", "rule", "name", "body"]]

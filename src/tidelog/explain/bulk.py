@@ -7,23 +7,27 @@ Texts are made for each distinct term once, when the table is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over, reading
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.explain.columns import Part, schema, table_of, without_same_head
+from tidelog.explain.columns import Part, Shape, schema, table_of, without_same_head
 from tidelog.explain.names import Named
 from tidelog.explain.subject import VALUE, Way, variables_of
-from tidelog.kernel.bindings import Bindings, Columns
+from tidelog.kernel.bindings import Bindings
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+
+    from tidelog.dictionary import Dictionary
 
 _SHOWN = 20
 DEEPEST = 1_000_000
@@ -43,13 +47,16 @@ class RuleInstances:
     (2, ('alert(a)', 'rule', 1, None, ['hot(a)']))
     """
 
-    def __init__(self, engine: LocalEngine, parts: list[Part]) -> None:
-        self._engine = engine
-        self._parts = parts
+    def __init__(self, dictionary: Dictionary, parts: Sequence[Part] = ()) -> None:
+        self._dictionary = dictionary
+        self._found = parts
         self.names = tuple(schema().names)
 
+    def _parts(self) -> Sequence[Part]:
+        return self._found
+
     def __len__(self) -> int:
-        return sum(part.length for part in self._parts)
+        return sum(part.length for part in self._parts())
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         for batch in self.to_arrow().to_batches():
@@ -61,7 +68,7 @@ class RuleInstances:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table; `body` is a column of lists."""
-        return table_of(self._engine.dictionary, self._parts)
+        return table_of(self._dictionary, self._parts())
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas DataFrame (needs pandas)."""
@@ -96,7 +103,7 @@ class _Search:
         seen = goals
         ways = list(self.named.subject.index.ways(pattern))
         while goals and depth:
-            yield from self._explicit(goals)
+            yield from explicit_parts(goals & self.named.subject.E)
             below = self.engine.collect(())
             for way in ways:
                 yield from self._of(way, goals)
@@ -104,13 +111,6 @@ class _Search:
             goals, depth = below - seen, depth - 1
             seen = seen | goals
             ways = [w for name in goals.arities() for w in self.named.subject.index.named(name)]
-
-    def _explicit(self, goals: LocalFacts) -> Iterator[Part]:
-        explicit = goals & self.named.subject.E
-        for predicate, count in explicit.predicates().items():
-            variables = tuple(Variable(f"x{i}") for i in range(explicit.arities()[predicate]))
-            columns: Columns = dict(zip(variables, explicit.columns(predicate), strict=True))
-            yield Part("explicit", None, Atom(predicate, variables), (), Bindings(columns, count))
 
     def _of(self, way: Way, goals: LocalFacts) -> Iterator[Part]:
         """The instances of one rule with one head."""
@@ -122,8 +122,7 @@ class _Search:
         earlier = way.rule.heads[: way.rule.heads.index(way.head)] if way.head in way.rule.heads else ()
         found = without_same_head(self.engine.dictionary, found, way.head, earlier)
         if found.length:
-            kind = "axiom" if not way.rule.body else "rule" if way.rule.aggregate is None else "aggregate"
-            yield Part(kind, way.numbered, way.head, way.rule.atoms, found)
+            yield Part(Shape.of(way), found)
 
     def _given(self, way: Way, goals: LocalFacts) -> LocalFacts:
         """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
@@ -144,4 +143,18 @@ class _Search:
 
 def instances(engine: LocalEngine, named: Named[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
     """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
-    return RuleInstances(engine, list(_Search(engine, named).parts(pattern, depth)))
+    return RuleInstances(engine.dictionary, list(_Search(engine, named).parts(pattern, depth)))
+
+
+def explicit_parts(facts: LocalFacts) -> Iterator[Part]:
+    """Explicit facts as they are."""
+    for predicate, arity in facts.arities().items():
+        head = Atom(predicate, tuple(Variable(f"x{i}") for i in range(arity)))
+        yield part_of(facts, head, Shape("explicit", head))
+
+
+def part_of(facts: LocalFacts, atom: Atom, shape: Shape) -> Part:
+    """The facts of an atom of different variables as bindings of these."""
+    count = facts.predicates().get(atom.predicate, 0)
+    columns = facts.columns(atom.predicate) if count else [np.zeros(0, np.int64) for _ in atom.args]
+    return Part(shape, Bindings(dict(zip(atom.args, columns, strict=True)), count))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.dictionary import Dictionary
-from tidelog.explain.subject import Numbered
+from tidelog.explain.subject import Way
 from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term
@@ -26,13 +26,27 @@ _NOT_NAMES = ("<true>", "<false>", "<_>")
 
 
 @dataclass(frozen=True)
+class Shape:
+    """What the rows of one rule with one head have in common, or explicit facts of one predicate. It can be pickled."""
+
+    kind: str
+    head: Atom
+    body: tuple[Atom, ...] = ()
+    number: int | None = None
+    name: str | None = None
+
+    @classmethod
+    def of(cls, way: Way) -> Shape:
+        rule = way.rule
+        kind = "axiom" if not rule.body else "rule" if rule.aggregate is None else "aggregate"
+        return cls(kind, way.head, rule.atoms, way.numbered.number, rule.name)
+
+
+@dataclass(frozen=True)
 class Part:
     """Instances of one rule with one head, or explicit facts of one predicate."""
 
-    kind: str
-    numbered: Numbered | None
-    head: Atom
-    body: tuple[Atom, ...]
+    shape: Shape
     bindings: Bindings
 
     @property
@@ -47,9 +61,16 @@ def schema() -> pa.Schema:
 
 
 def table_of(dictionary: Dictionary, parts: Iterable[Part]) -> pa.Table:
+    """The rows of some parts."""
+    found = list(blocks(dictionary, parts))
+    return pa.concat_tables(found) if found else schema().empty_table()
+
+
+def blocks(dictionary: Dictionary, parts: Iterable[Part]) -> Iterator[pa.Table]:
     """The rows of some parts, in chunks none of which is empty: Spark takes an empty one for the end."""
-    blocks = [_block(dictionary, part, *bounds) for part in parts for bounds in _bounds(part.length)]
-    return pa.concat_tables(blocks) if blocks else schema().empty_table()
+    for part in parts:
+        for start, stop in _bounds(part.length):
+            yield _block(dictionary, part, start, stop)
 
 
 def _bounds(length: int) -> Iterator[tuple[int, int]]:
@@ -59,13 +80,13 @@ def _bounds(length: int) -> Iterator[tuple[int, int]]:
 def _block(dictionary: Dictionary, part: Part, start: int, stop: int) -> pa.Table:
     count = stop - start
     texts = _Texts(dictionary, {v: c[start:stop] for v, c in part.bindings.columns.items()}, count)
-    number, name = (part.numbered.number, part.numbered.rule.name) if part.numbered else (None, None)
+    shape = part.shape
     columns = [
-        texts.atom(part.head),
-        pa.repeat(pa.scalar(part.kind, pa.string()), count),
-        pa.repeat(pa.scalar(number, pa.int32()), count),
-        pa.repeat(pa.scalar(name, pa.string()), count),
-        _lists([texts.atom(atom) for atom in part.body], count),
+        texts.atom(shape.head),
+        pa.repeat(pa.scalar(shape.kind, pa.string()), count),
+        pa.repeat(pa.scalar(shape.number, pa.int32()), count),
+        pa.repeat(pa.scalar(shape.name, pa.string()), count),
+        _lists([texts.atom(atom) for atom in shape.body], count),
     ]
     return pa.table(columns, schema=schema())
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.explain.absence import failures
-from tidelog.explain.bulk import DEEPEST, instances
+from tidelog.explain.bulk import DEEPEST, RuleInstances, instances
 from tidelog.explain.every import every
 from tidelog.explain.explanation import Explanation
 from tidelog.explain.heights import MOST
@@ -105,10 +103,15 @@ def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version
     return causes
 
 
-def explain_all(
-    engine: LocalEngine, state: State, pattern: str, depth: int = 1, deep: bool = False, spark: Any = None
-) -> Any:
+def explain_all(engine: LocalEngine, state: State, pattern: str, depth: int = 1, deep: bool = False) -> RuleInstances:
     """A table of the rule instances for all facts that match a pattern."""
+    return instances(engine, *asked(engine, state, pattern, depth, deep))
+
+
+def asked(
+    engine: LocalEngine, state: State, pattern: str, depth: int, deep: bool
+) -> tuple[Named[LocalFacts], Atom, int]:
+    """A version, a pattern as its facts are stored, and how many steps down."""
     if depth < 1:
         raise UsageError(f"depth is {depth}; expected 1 or more steps")
     version = named(engine, state)
@@ -116,5 +119,4 @@ def explain_all(
     constants = [a for a in atom.args if not isinstance(a, Variable)]
     standing = iter(version.stored(Fact("", tuple(constants))).args)  # type: ignore[arg-type]
     stored = Atom(atom.predicate, tuple(a if isinstance(a, Variable) else next(standing) for a in atom.args))
-    table = instances(engine, version, stored, DEEPEST if deep else depth)
-    return table if spark is None else table.to_spark(spark)
+    return version, stored, DEEPEST if deep else depth

@@ -87,9 +87,10 @@ def give_back() -> None:
 
 
 def resident_bytes() -> int:
-    """The memory this process holds now (0 where the system does not say)."""
+    """The memory this process holds now, without mapped files, which the system can take back (0: it does not say)."""
     try:
         with open("/proc/self/statm", "rb") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            _, resident, shared, *_ = map(int, statm.read().split())
+            return (resident - shared) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return 0

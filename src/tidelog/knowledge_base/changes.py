@@ -17,7 +17,7 @@ from tidelog.manner import Manner, silent
 from tidelog.rules.syntax import Rule
 
 if TYPE_CHECKING:
-    from tidelog.pipeline.bulk import Bulk, Tried
+    from tidelog.pipeline.bulk import Tried
 
 
 class Changes(Held):
@@ -155,13 +155,4 @@ class Changes(Held):
                 )
             left_out = refused.count if refused else 0
             return made._replace(change=replace(made.change, bad_lines=left_out)) if left_out else made
-        return self._on_spark(manner).attempt(self._state, plus, minus, without, manner, choice.reason, checks)
-
-    def _on_spark(self, manner: Manner) -> Bulk:
-        from tidelog.pipeline.bulk import Bulk
-
-        if self._bulk is None or self._bulk.master != manner.master:
-            if self._bulk is not None:
-                self._bulk.close()
-            self._bulk = Bulk(self._engine, self._store, master=manner.master)
-        return self._bulk
+        return self._on_spark(manner.master).attempt(self._state, plus, minus, without, manner, choice.reason, checks)

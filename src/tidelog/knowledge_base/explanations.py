@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tidelog.choose import choose_engine
+from tidelog.explain.bulk import RuleInstances
 from tidelog.explain.explanation import Explanation
 from tidelog.explain.heights import MOST
 from tidelog.explain.questions import explain, explain_all, why_kept, why_not, why_removed
 from tidelog.explain.verdicts import WhyKept, WhyRemoved
 from tidelog.explain.why_not import WhyNot
 from tidelog.knowledge_base.held import Held
+
+if TYPE_CHECKING:
+    from tidelog.pipeline.bulk import Bulk
 
 
 class Explanations(Held):
@@ -79,11 +84,22 @@ class Explanations(Held):
         """
         return why_kept(self._on_disk(), self._engine, self._state, fact, version)
 
-    def explain_all(self, pattern: str, *, depth: int = 1, deep: bool = False, spark: Any = None) -> Any:
+    def explain_all(
+        self,
+        pattern: str,
+        *,
+        depth: int = 1,
+        deep: bool = False,
+        engine: str = "auto",
+        spark: Any = None,
+        master: str | None = None,
+    ) -> Any:
         """One table of the rule instances that derive the facts of a pattern; with `deep`, of everything below too.
 
         `depth` is how many steps down; each instance is there once. The table (`RuleInstances`) has `to_arrow`,
-        `to_pandas`, `to_rows`; with `spark`, a Spark session, it is a Spark DataFrame.
+        `to_pandas`, `to_rows`. `engine="spark"` joins over shards: in the session that is active, or one on `master`.
+        With `spark`, a session, the joins run there and a DataFrame comes back, which can be read until the knowledge
+        base is closed; with `engine="local"` besides, the joins run here and Spark gets the table.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -91,4 +107,16 @@ class Explanations(Held):
         >>> kb.explain_all("alert(?x)").to_rows()
         [('alert(a)', 'rule', 1, None, ['hot(a)', 'old(a)'])]
         """
-        return explain_all(self._engine, self._state, pattern, depth, deep, spark)
+        chosen = choose_engine(engine, 0, self._settings.memory_budget, master, remote=spark is not None)
+        if chosen.engine == "local":
+            table = explain_all(self._engine, self._state, pattern, depth, deep)
+        else:
+            table = self._explain_all_on_spark(self._on_spark(master, spark), pattern, depth, deep)
+        return table if spark is None else table.to_spark(spark)
+
+    def _explain_all_on_spark(self, bulk: Bulk, pattern: str, depth: int, deep: bool) -> RuleInstances:
+        from tidelog.spark import instances
+
+        state = self._state
+        shards = instances.Shards(*bulk.sharded(state), bulk.terms, bulk.keep)
+        return instances.explain_all(shards, self._engine, state, pattern, depth, deep)

@@ -20,6 +20,8 @@ from tidelog.store.records import Version
 from tidelog.store.store import Store, Stored
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from tidelog.pipeline.bulk import Bulk
 
 
@@ -105,6 +107,16 @@ class Held:
         self._close_engines()
         if self._store is not None:
             self._store.close()
+
+    def _on_spark(self, master: str | None = None, spark: SparkSession | None = None) -> Bulk:
+        """Spark for this knowledge base, in a session that was given or on `master`."""
+        from tidelog.pipeline.bulk import Bulk
+
+        if self._bulk is None or not self._bulk.is_on(master, spark):
+            if self._bulk is not None:
+                self._bulk.close()
+            self._bulk = Bulk(self._engine, self._store, spark=spark, master=master)
+        return self._bulk
 
     def _close_engines(self) -> None:
         self._engine.close()

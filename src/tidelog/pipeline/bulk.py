@@ -29,7 +29,7 @@ from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, SparkCluster, S
 from tidelog.engines.spark.engine import SparkEngine
 from tidelog.engines.spark.facts import SparkFacts
 from tidelog.engines.spark.session import session
-from tidelog.engines.spark.terms import ship
+from tidelog.engines.spark.terms import Shipped, ship
 from tidelog.equality.modes import OFF
 from tidelog.errors import StoreError, UsageError
 from tidelog.inputs import Input
@@ -142,12 +142,34 @@ class Bulk:
         self._local = local
         self._tell: Callable[[str], None] = silent
         self._scratch = _new_scratch(store, self._stack)
+        self._session: SparkSession | None = None
         if cluster is None:
-            cluster = SparkCluster(self._stack.enter_context(session(spark, master)))
+            self._session = self._stack.enter_context(session(spark, master))
+            cluster = SparkCluster(self._session)
         self._cluster = Watched(cluster)
         self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
         self._stack.callback(self._engine.close)
         self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
+        self._terms = Shipped()
+        self._read: list[object] = []
+
+    def is_on(self, master: str | None, spark: SparkSession | None = None) -> bool:
+        """Whether this is the Spark that somebody asks for."""
+        return self.master == master if spark is None else self._session in (None, spark)
+
+    def sharded(self, state: State) -> tuple[SparkEngine, SparkFacts, SparkFacts]:
+        """The engine, and the facts of a version: explicit ones and all."""
+        self._tell, self._cluster.tell = silent, _nothing
+        return self._engine, *self._shards(state)
+
+    def terms(self) -> Shipped:
+        """The dictionary for tasks, as it is now."""
+        self._terms = ship(self._local.dictionary, self._scratch, self._terms)
+        return self._terms
+
+    def keep(self, read: object) -> None:
+        """Keep sets whose files somebody may read at any time, until all is closed."""
+        self._read.append(read)
 
     def close(self) -> None:
         """Remove the shards, and stop the session if it was made for this."""
