@@ -8,6 +8,8 @@ import pytest
 
 from demo import university
 
+pytestmark = pytest.mark.xdist_group("demo")  # it is run once, in one process
+
 
 @pytest.fixture(scope="module")
 def shown() -> str:

@@ -21,6 +21,7 @@ from tests.spark.standalone import Standalone, kill, standalone
 from tidelog.generate import lubm
 
 PATIENCE = 300  # seconds
+pytestmark = pytest.mark.xdist_group("cluster")  # one of them is enough
 SPECULATION = (
     *("spark.speculation=true", "spark.speculation.interval=50ms", "spark.speculation.multiplier=1.01"),
     *("spark.speculation.quantile=0.1", "spark.speculation.minTaskRuntime=0ms"),

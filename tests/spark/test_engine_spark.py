@@ -21,7 +21,7 @@ STATES = 3
 @pytest.mark.parametrize(("shards", "first"), [(2, 0), (3, 4)])
 def test_united_histories(spark: SparkSession, shards: int, first: int) -> None:
     seeds = next(batches(SEEDS, 6))
-    with spark_engine(shards, 20, SparkCluster(spark)) as engine:
+    with spark_engine(shards, 5, SparkCluster(spark)) as engine:
         replay_in_turns(engine, united(seeds)[:STATES], first, f"united({seeds})")
         assert engine.driver.jobs > 10
 
