@@ -177,8 +177,9 @@ def _sparql(options: argparse.Namespace) -> int:
 def _spark(options: argparse.Namespace) -> int:
     chosen = spark.chosen(options.workloads, options.quick)
     if chosen:
-        name = f"{spark.NAME}-{_extent(options, whole=spark.NAME in options.workloads or not options.workloads)}"
-        _finish(options, spark.run(chosen, RESULTS / "data", _limits(options, QUERIES)), name, spark)
+        name = f"{spark.NAME}-{_extent(options, whole=spark.is_published(options.workloads))}"
+        found = spark.run(chosen, RESULTS / "data", _limits(options, QUERIES))
+        _finish(options, spark.added(found, RESULTS / f"{name}.json"), name, spark)
     return 0
 
 

@@ -46,6 +46,19 @@ def chosen(names: Sequence[str], quick: bool) -> list[str]:
     return [name for name in SIZES if name in names]
 
 
+def is_published(names: Sequence[str]) -> bool:
+    """A full run is, and so is the largest size, which is measured on its own and added to the others."""
+    return not set(names) - {NAME, *(n for n in SIZES if n not in FULL)}
+
+
+def added(found: Result, earlier: Path) -> Result:
+    """The sizes that were found, with those of an earlier run that has others."""
+    if not earlier.exists():
+        return found
+    sizes = {**json.loads(earlier.read_text())["sizes"], **found["sizes"]}
+    return {**found, "sizes": {name: sizes[name] for name in SIZES if name in sizes}}
+
+
 def run(sizes: Sequence[str], data: Path, limits: Limits) -> Result:
     """Everything that was measured, ready for JSON."""
     versions = {"tidelog": tidelog.__version__, "pyspark": version("pyspark")}
@@ -81,7 +94,7 @@ def markdown(result: Result) -> str:
         f"### Files to a committed, materialised knowledge base on `{result['master']}`",
         table(PIPELINE, _pipeline(sizes)),
         "### The same, stage by stage, in seconds",
-        table(("universities", *STAGES.values(), "open and ask, local"), _stages(sizes)),
+        table(("universities", *STAGES.values(), "session and the rest", "open and ask, local"), _stages(sizes)),
         "### The closure",
         table(CLOSURE, _closures(sizes)),
         "### Memory at most, in GB (without mapped files)",
@@ -116,7 +129,8 @@ def _stages(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
     for size in sizes:
         spark = size["pipeline"]
         cells = (f"{spark['stages'].get(stage, 0):.1f}" for stage in STAGES)
-        yield (f"{size['universities']}", *cells, f"{spark['opened']:.1f}")
+        rest = spark["total"] - sum(spark["stages"].values())
+        yield (f"{size['universities']}", *cells, f"{rest:.1f}", f"{spark['opened']:.1f}")
 
 
 def _closures(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:

@@ -1,18 +1,20 @@
 """What the measurements say about sizes that were not measured.
 
-    core-seconds  =  triples * (parse + encode + route + sort + commit)  +  derivations * materialise
-    seconds       =  core-seconds / cores  +  rounds * what a round costs when it does nothing
-    network       =  shuffled bytes per fact * facts / executors / what a network card carries
-    memory        =  facts of a shard * bytes per fact, for as many shards as run on an executor at a time
+    reading    =  start  +  triples * price / cores          parse, encode, route, sort, commit
+    reasoning  =  rounds * latency  +  derivations * price / cores
+    network    =  shuffled bytes per fact * facts / executors / what a network card carries
+    memory     =  facts of a shard * bytes per fact, for as many shards as run on an executor at a time
 
-The prices per triple and per derivation are those of the largest size that was measured; the others show how far the
-model is off.
+Both lines are fitted to all sizes that were measured. Latency is what jobs cost however little they do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from bench.report import table
 
@@ -22,56 +24,67 @@ BILLION = 10**9
 CLUSTERS = ((1, 4), (10, 16), (100, 100))  # billions of triples, executors
 CORES = 16  # of an executor
 CARD = 1.25e9  # bytes a second: 10 Gbit/s
-ROUND = 0.5  # seconds of a job that has nothing to do
 BYTES_PER_FACT = 24  # packed in two orders at its home, and in one at another
 BYTES_PER_TERM = 80  # of the driver's dictionary
 MOST_TERMS = 2**31
 MEASURED_CORES = 2
+READING = ("parse", "encode", "route", "sort", "commit")
+
+
+@dataclass(frozen=True)
+class Line:
+    """Seconds that are there anyway, and core-seconds for each piece of work."""
+
+    start: float
+    price: float
+
+    @classmethod
+    def fitted(cls, work: Sequence[float], seconds: Sequence[float]) -> Line:
+        """Relative errors count: a small size is as good as a large one."""
+        weights = 1 / np.array(seconds)
+        terms = np.stack([np.ones(len(work)), np.array(work) / MEASURED_CORES], axis=1)
+        start, price = np.linalg.lstsq(terms * weights[:, None], np.array(seconds) * weights, rcond=None)[0]
+        return cls(float(max(start, 0)), float(price))
+
+    def seconds(self, work: float, cores: int) -> float:
+        return self.start + work * self.price / cores
 
 
 def predictions(sizes: Sequence[Result]) -> Iterator[str]:
-    """The fitted prices, what the model says about the sizes that were measured, and about larger ones."""
-    if not sizes:
+    """The fitted lines, what they say about the sizes that were measured, and about larger ones."""
+    runs = [size["pipeline"] for size in sizes]
+    if len(runs) < 2:
         return
-    largest = max(sizes, key=lambda s: int(s["universities"]))
-    prices = _prices(largest)
+    reading = Line.fitted([r["explicit"] for r in runs], [_reading(r) for r in runs])
+    reasoning = Line.fitted([r["derivations"] for r in runs], [r["stages"]["materialise"] for r in runs])
+    largest = max(sizes, key=lambda s: int(s["universities"]))["pipeline"]
     yield "### A model of the costs"
     yield (
-        f"Fitted to {largest['universities']} universities: reading, encoding, sharding and writing take "
-        f"{prices['triple'] * 1e6:.2f} core-microseconds a triple, a derivation {prices['derivation'] * 1e6:.2f}; "
-        f"{prices['moved']:.1f} bytes are shuffled for each fact of the result. A round that does nothing costs about "
-        f"{ROUND} s. What the model says about what was measured:"
+        f"Fitted to all sizes above: reading, encoding, sharding and writing take {reading.start:.1f} s and "
+        f"{reading.price * 1e6:.2f} core-microseconds a triple; reasoning {reasoning.start / largest['rounds']:.2f} s "
+        f"a round and {reasoning.price * 1e6:.2f} core-microseconds a derivation. "
+        f"{largest['moved'] / largest['facts']:.1f} bytes are shuffled for each fact of the result. "
+        "What this says about what was measured, without the start of a session:"
     )
-    yield table(("universities", "measured", "model"), _checked(sizes, prices))
+    yield table(("universities", "measured", "model"), _checked(sizes, reading, reasoning))
     yield "And about clusters that were not, with the rules and the shape of the data as measured:"
-    yield table(PREDICTED, _predicted(largest, prices))
+    yield table(PREDICTED, _predicted(largest, reading, reasoning))
     yield (
-        f"Term ids have 31 bits, so at most {MOST_TERMS:,} terms; where a row says *too many terms*, ids have "
-        "to become wider first, and the dictionary has to leave the driver's memory."
+        f"Term ids have 31 bits, so at most {MOST_TERMS:,} terms; where a row says *too many terms*, ids have to be "
+        "wider first, and the dictionary has to leave the driver's memory. Nothing here knows of stragglers, of skew, "
+        "or of storage that is slower than the tasks."
     )
 
 
-def _prices(size: Result) -> dict[str, float]:
-    run = size["pipeline"]
-    stages = run["stages"]
-    reading = sum(stages[name] for name in ("parse", "encode", "route", "sort", "commit"))
-    reasoning = max(stages["materialise"] - ROUND * run["rounds"], 0)
-    return {
-        "triple": MEASURED_CORES * reading / run["explicit"],
-        "derivation": MEASURED_CORES * reasoning / run["derivations"],
-        "moved": run["moved"] / run["facts"],
-    }
+def _reading(run: Result) -> float:
+    return float(sum(run["stages"][name] for name in READING))
 
 
-def _seconds(triples: float, derivations: float, rounds: int, cores: int, prices: dict[str, float]) -> float:
-    return (triples * prices["triple"] + derivations * prices["derivation"]) / cores + ROUND * rounds
-
-
-def _checked(sizes: Sequence[Result], prices: dict[str, float]) -> Iterator[tuple[str, ...]]:
+def _checked(sizes: Sequence[Result], reading: Line, reasoning: Line) -> Iterator[tuple[str, ...]]:
     for size in sizes:
         run = size["pipeline"]
-        measured = sum(run["stages"].values())
-        model = _seconds(run["explicit"], run["derivations"], run["rounds"], MEASURED_CORES, prices)
+        measured = _reading(run) + run["stages"]["materialise"]
+        model = reading.seconds(run["explicit"], MEASURED_CORES) + reasoning.seconds(run["derivations"], MEASURED_CORES)
         yield f"{size['universities']}", f"{measured:.1f} s", f"{model:.1f} s"
 
 
@@ -88,14 +101,13 @@ PREDICTED = (
 )
 
 
-def _predicted(size: Result, prices: dict[str, float]) -> Iterator[tuple[str, ...]]:
-    run = size["pipeline"]
+def _predicted(run: Result, reading: Line, reasoning: Line) -> Iterator[tuple[str, ...]]:
     swelling, deriving = run["facts"] / run["explicit"], run["derivations"] / run["explicit"]
     for billions, executors in CLUSTERS:
-        triples = billions * BILLION
+        triples, cores = billions * BILLION, executors * CORES
         facts, terms = triples * swelling, triples * run["terms"] / run["explicit"]
-        seconds = _seconds(triples, triples * deriving, run["rounds"], executors * CORES, prices)
-        network = facts * prices["moved"] / executors / CARD
+        seconds = reading.seconds(triples, cores) + reasoning.seconds(triples * deriving, cores)
+        network = facts * run["moved"] / run["facts"] / executors / CARD
         dictionary = f"{terms * BYTES_PER_TERM / 1e9:,.0f} GB" if terms <= MOST_TERMS else "too many terms"
         yield (
             f"{triples:,}", f"{facts:,.0f}", f"{executors} of {CORES} cores", _duration(seconds), _duration(network),
@@ -104,10 +116,6 @@ def _predicted(size: Result, prices: dict[str, float]) -> Iterator[tuple[str, ..
 
 
 def _duration(seconds: float) -> str:
-    return (
-        f"{seconds:.0f} s"
-        if seconds < 120
-        else f"{seconds / 60:.0f} min"
-        if seconds < 7200
-        else f"{seconds / 3600:.1f} h"
-    )
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
