@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.seeded.algorithm_faults import ALGORITHM_FAULTS
 from tests.seeded.faults import FAULTS, Fault
 from tests.seeded.store_faults import STORE_FAULTS
 
-EVERY_FAULT = (*FAULTS, *STORE_FAULTS)
+EVERY_FAULT = (*FAULTS, *ALGORITHM_FAULTS, *STORE_FAULTS)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tidelog"
