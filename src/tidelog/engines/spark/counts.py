@@ -9,51 +9,15 @@ from pathlib import Path
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import pieces
+from tidelog.engines.spark.expressions import Lazy
 from tidelog.engines.spark.files import Files
-from tidelog.engines.spark.nodes import ALIVE, NUMBERS, Node, sum_of
+from tidelog.engines.spark.nodes import Node, sum_of
 from tidelog.engines.spark.pieces import Rows, Stat, Written
 from tidelog.engines.spark.specs import OfSpec, OnceSpec, Spec, SumSpec, TallyHeldSpec, TallyLeafSpec
 
 
-class TallyNode:
-    """Facts and their counts. `exact`: `stats` is how many there are, not only at most."""
-
-    exact = False
-    depth = 0
-
-    def __init__(self) -> None:
-        self.id = next(NUMBERS)
-        ALIVE[self.id] = self
-        self._result: TallyNode | None = None
-
-    def now(self) -> TallyNode:
-        """The node to use for this one: itself, or what it was found to be."""
-        return self if self._result is None else self._result.now()
-
-    def become(self, result: TallyNode) -> None:
-        """From now on it stands for another node."""
-        self._result = result
-        self.release()
-
-    def release(self) -> None:
-        """Let go of what it was made of."""
-
-    @cached_property
-    def stats(self) -> Mapping[Relation, Stat]:
-        return self._counted()
-
-    def _counted(self) -> Mapping[Relation, Stat]:
-        raise NotImplementedError
-
-    def total(self) -> int:
-        return sum(stat.rows for stat in self.stats.values())
-
-    @property
-    def children(self) -> tuple[Node | TallyNode, ...]:
-        return ()
-
-    def spec(self) -> Spec:
-        raise NotImplementedError
+class TallyNode(Lazy["TallyNode"]):
+    """Facts and their counts."""
 
 
 class TallyHeld(TallyNode):

@@ -17,9 +17,10 @@ from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark import moves, pieces, site
 from tidelog.engines.spark.cluster import Cluster, Stage
 from tidelog.engines.spark.counts import TallyHeld, TallyLeaf, TallyNode, weighted_rows
+from tidelog.engines.spark.expressions import ALIVE
 from tidelog.engines.spark.job import Evaluation, Job, Wanted
 from tidelog.engines.spark.moves import Move
-from tidelog.engines.spark.nodes import ALIVE, Held, Leaf, Node, Positive, specs, walk
+from tidelog.engines.spark.nodes import Held, Leaf, Node, Positive, specs, walk
 from tidelog.engines.spark.pieces import Rows, Written, rows_of, split
 from tidelog.engines.spark.reader import Reader
 from tidelog.engines.spark.results import Found, by_shard, facts_of, opened, tally_of

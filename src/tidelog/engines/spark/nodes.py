@@ -11,8 +11,6 @@ somebody needs to know exactly, the engine has the node written as a leaf and th
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +19,7 @@ from typing import TYPE_CHECKING
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Relation
 from tidelog.engines.spark import pieces
+from tidelog.engines.spark.expressions import Lazy
 from tidelog.engines.spark.files import Files
 from tidelog.engines.spark.pieces import Stat, Written, has_argument, rows_of
 from tidelog.engines.spark.specs import Copy, HeldSpec, LeafSpec, OnlySpec, OpSpec, Part, PositiveSpec, Spec
@@ -28,54 +27,20 @@ from tidelog.engines.spark.specs import Copy, HeldSpec, LeafSpec, OnlySpec, OpSp
 if TYPE_CHECKING:
     from tidelog.engines.spark.counts import TallyNode
 
-NUMBERS = itertools.count()
-ALIVE: weakref.WeakValueDictionary[int, Node | TallyNode] = weakref.WeakValueDictionary()
 
-
-class Node:
-    """A set of facts. `exact`: `stats` is what there is, not only what there may be at most."""
-
-    exact = False
-    depth = 0
+class Node(Lazy["Node"]):
+    """A set of facts."""
 
     def __init__(self) -> None:
-        self.id = next(NUMBERS)
-        ALIVE[self.id] = self
+        super().__init__()
         self.less: dict[int, Node] = {}  # what is left without some sets, by their ids, where that is known
         self.apart: frozenset[int] = frozenset()  # the ids of sets that it shares no fact with
-        self._result: Node | None = None
         self._rows: dict[Part, int] = {}
         self._reading: dict[Part, int] = {}
 
-    def now(self) -> Node:
-        """The node to use for this one: itself, or what it was found to be."""
-        return self if self._result is None else self._result.now()
-
     def become(self, result: Node) -> None:
-        """From now on it stands for another node, and what it was made of is not needed for it."""
         result.apart |= self.apart
-        self._result = result
-        self.release()
-
-    def release(self) -> None:
-        """Let go of what it was made of."""
-
-    @cached_property
-    def stats(self) -> Mapping[Relation, Stat]:
-        return self._counted()
-
-    def _counted(self) -> Mapping[Relation, Stat]:
-        raise NotImplementedError
-
-    @property
-    def children(self) -> tuple[Node | TallyNode, ...]:
-        return ()
-
-    def spec(self) -> Spec:
-        raise NotImplementedError
-
-    def total(self) -> int:
-        return sum(stat.rows for stat in self.stats.values())
+        super().become(result)
 
     def rows(self, part: Part) -> int:
         """How many facts a part has at most."""
