@@ -14,10 +14,12 @@ from tidelog.errors import UsageError
 
 ENGINES = ("auto", "local", "spark")
 
-# Past this part of the explicit facts, computing everything again is cheaper than taking facts away one by one:
-# `bench/maintenance` measures where the two meet.
-_EQUILIBRIUM = 0.03
-_FEW = 1000  # removed facts that are never worth it
+# Past these parts of the explicit facts computing everything again is cheaper: than Backward/Forward, for facts from
+# everywhere (`bench/maintenance` measures where the two meet), and than DRed, for facts that belong together
+# (`bench/updates`).
+_EQUILIBRIUM = 0.05
+_FAR_BEYOND = 0.15
+_FEW = 1000  # removed facts that are never worth it, nor worth trying overdeletion first
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,19 @@ def choose(asked: str, program: Program, explicit: int, removed: int, kept: obje
         return Choice(asked, "asked for")
     if not program.before:
         return Choice("rematerialise", "nothing was derived before")
+    told = f"{removed} of {explicit} explicit facts are removed"
+    if removed > max(_FEW, _FAR_BEYOND * explicit):
+        return Choice("rematerialise", told)
     if removed > max(_FEW, _EQUILIBRIUM * explicit):
-        return Choice("rematerialise", f"{removed} of {explicit} explicit facts are removed")
-    if not isinstance(kept, Counted):
-        return Choice("bf", "a small change")
-    if program.recursive:
-        return Choice("counting+bf", "counts are kept; recursive strata by bf")
-    return Choice("counting", "counts are kept, and no rule is recursive")
+        return Choice("dred+rematerialise", f"{told}; dred as long as it overdeletes little")
+    if isinstance(kept, Counted):
+        if program.recursive:
+            return Choice("counting+bf", "counts are kept; recursive strata by bf")
+        return Choice("counting", "counts are kept, and no rule is recursive")
+    if program.is_changed or removed > _FEW:
+        why = "rules change" if program.is_changed else told
+        return Choice("dred+bf", f"{why}; strata by dred if it overdeletes little, else bf")
+    return Choice("bf", "a small change")
 
 
 # Bytes of memory that a byte of input takes in this process, with its consequences: `bench/spark` measures it.

@@ -17,10 +17,12 @@ PLAIN = "p(?x) :- e(?x, ?y), e(?y, ?x) ."
 CIRCLE = "r(?x, ?y) :- e(?x, ?y) . r(?x, ?z) :- r(?x, ?y), r(?y, ?z) . q(?x) :- r(?x, ?x), ~p(?x) ."
 FACTS = "e(a, b) . e(b, a) . e(b, c) ."
 MANY = {"e": [(f"n{i}", f"m{i}") for i in range(1500)]}
+REST = {"e": [(f"n{i}", f"m{i}") for i in range(1500, 28_500)]}
 LITTLE = {"add": "e(c, d) ."}
 
 START = "rematerialise (nothing was derived before)"
 SMALL = "bf (a small change)"
+RULES = "dred+bf (rules change; strata by dred if it overdeletes little, else bf)"
 COUNTED = "counting (counts are kept, and no rule is recursive)"
 IN_PART = "counting+bf (counts are kept; recursive strata by bf)"
 REFUSED = "counting cannot maintain recursive rules"
@@ -57,6 +59,24 @@ HISTORIES = {
         ("counting", {"add": MANY, "add_rules": PLAIN}, "counting (asked for)"),
         ("auto", {"remove": MANY}, "rematerialise (1500 of 1500 explicit facts are removed)"),
         ("auto", LITTLE, SMALL),
+    ],
+    "rules are not a small change": [
+        ("auto", {"add": FACTS, "add_rules": PLAIN}, START),
+        ("auto", {"remove_rules": PLAIN, "add_rules": CIRCLE}, RULES),
+    ],
+    "many facts by dred, if they belong together": [
+        ("auto", {"add": MANY, "add_rules": PLAIN}, START),
+        ("auto", {"add": REST}, SMALL),
+        (
+            *("auto", {"remove": MANY}),
+            "dred+rematerialise (1500 of 28500 explicit facts are removed; dred as long as it overdeletes little)",
+        ),
+        ("auto", {"add": MANY}, SMALL),
+        ("auto", {"add": {"e": [(f"k{i}", "k") for i in range(3000)]}}, SMALL),
+        (
+            *("auto", {"remove": MANY}),
+            "dred+bf (1500 of 31500 explicit facts are removed; strata by dred if it overdeletes little, else bf)",
+        ),
     ],
     "a name that nobody has": [("magic", LITTLE, "unknown algorithm 'magic'; choose one of: auto, bf, counting")],
 }

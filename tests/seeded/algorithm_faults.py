@@ -83,6 +83,13 @@ ALGORITHM_FAULTS = (
         "R = R | R",
     ),
     Fault(
+        "overdeletion cut short",
+        "overdeletion that is given up is taken for finished",
+        "algorithms/dred.py",
+        "if len(D) <= most else None",
+        "if len(D) else None",
+    ),
+    Fault(
         "delayed facts lost",
         "a fact proved before it was checked is not proved when it is",
         "algorithms/backward_forward.py",

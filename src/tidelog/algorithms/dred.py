@@ -12,6 +12,7 @@ Pays for every consequence of a deletion, even for those with another proof: pre
 
 from __future__ import annotations
 
+from sys import maxsize
 from typing import TypeVar
 
 from tidelog.algebra.engine import Work
@@ -28,16 +29,26 @@ _FEW = 2_000  # overdeleted facts up to which one derivation of each is looked f
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:
     """The facts that are gone."""
-    D = _overdelete(support, lost, work)
+    return _gone(support, _overdelete(support, lost, work), work)
+
+
+def decrease_within(support: Support[F], lost: F, most: int, work: Work) -> F | None:
+    """The same; or None, as soon as it has overdeleted more than so many facts."""
+    D = _overdelete(support, lost, work, most)
+    return _gone(support, D, work) if len(D) <= most else None
+
+
+def _gone(support: Support[F], D: F, work: Work) -> F:
     work.count("D", len(D))
     return D - _rederive(support, D, work)
 
 
-def _overdelete(support: Support[F], lost: F, work: Work) -> F:
+def _overdelete(support: Support[F], lost: F, work: Work, most: int = maxsize) -> F:
+    """D; or the part of it that is too much."""
     before = work.derivations
     D = N = lost
     rest = support.I  # I - O
-    while N:
+    while N and len(D) <= most:
         work.rounds += 1
         remaining = rest - N
         A = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)

@@ -27,7 +27,7 @@ PARTS = {
     "remove_rules": "rules to remove",
 }
 ALGORITHMS = (
-    *("auto", "bf", "dred", "fp", "counting", "counting+bf"),
+    *("auto", "bf", "dred", "dred+bf", "dred+rematerialise", "fp", "counting", "counting+bf"),
     *("recursive-counting", "declarative", "rematerialise"),
 )
 _PREVIEWED = 100  # facts of a preview that are shown
