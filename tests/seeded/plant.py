@@ -16,9 +16,10 @@ from tempfile import TemporaryDirectory
 
 from tests.seeded.algorithm_faults import ALGORITHM_FAULTS
 from tests.seeded.faults import FAULTS, Fault
+from tests.seeded.spark_faults import SPARK_FAULTS
 from tests.seeded.store_faults import STORE_FAULTS
 
-EVERY_FAULT = (*FAULTS, *ALGORITHM_FAULTS, *STORE_FAULTS)
+EVERY_FAULT = (*FAULTS, *ALGORITHM_FAULTS, *STORE_FAULTS, *SPARK_FAULTS)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tidelog"
@@ -50,6 +51,19 @@ STORE = (
     *("tests/store/test_refusals.py", "tests/store/test_concurrency.py", "tests/store/test_power_loss.py"),
     *("tests/store/test_corruption.py", "tests/store/test_disk_errors.py", "tests/store/test_crash.py"),
 )
+SPARK = (
+    *("tests/spark/test_pieces.py", "tests/spark/test_terms.py", "tests/spark/test_engine_sets.py"),
+    *("tests/spark/test_engine_plan.py", "tests/spark/test_engine_histories.py"),
+)
+PIPELINE = ("tests/spark/test_ingest.py",)
+SUITES = {
+    "algorithms": MAINTENANCE,
+    "engines/spark": SPARK,
+    "equality": EQUALITY,
+    "owl": ONTOLOGY,
+    "pipeline": PIPELINE,
+    "store": STORE,
+}
 TESTS_FAILED = 1
 
 
@@ -74,10 +88,12 @@ def run_suite(fault: Fault | None) -> subprocess.CompletedProcess[str]:
     """Run the quick part of the suite on a copy, in a process of its own."""
     with planted(fault) as source:
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", f"pythonpath={source} .", "--tb=no"]
-        folder = fault.module.partition("/")[0] if fault else ""
-        suite = {"algorithms": MAINTENANCE, "equality": EQUALITY, "owl": ONTOLOGY, "store": STORE}.get(folder, KERNEL)
-        command = [sys.executable, "-B", "-m", "pytest", *options, *suite]
+        command = [sys.executable, "-B", "-m", "pytest", *options, *(suite_for(fault) if fault else KERNEL)]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def suite_for(fault: Fault) -> tuple[str, ...]:
+    return next((suite for folder, suite in SUITES.items() if fault.module.startswith(f"{folder}/")), KERNEL)
 
 
 def caught_by(fault: Fault) -> str | None:

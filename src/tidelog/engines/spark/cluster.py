@@ -14,7 +14,7 @@ import gc
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
@@ -28,6 +28,7 @@ _SCHEMA = "target int, tag string, payload binary"
 _ARROW = pa.schema([("target", pa.int32()), ("tag", pa.string()), ("payload", pa.binary())])
 _FAILED = "(failed)"
 _PRESENT = "(present)"
+_PATIENCE = 20  # times as long as looking for garbage takes it is left alone
 
 
 class Parcel(NamedTuple):
@@ -137,7 +138,7 @@ class _Task:
             yield _batch(parcel)
         for _ in batches:  # Spark waits until everything was read
             pass
-        _settle()
+        _GARBAGE.settle()
 
     def _sent(self, place: int, arrived: Iterator[Parcel]) -> Iterator[Parcel]:
         """What the stage sends. An error of ours travels to the driver, where Spark would only run the task again."""
@@ -167,18 +168,29 @@ class _Fed:
             yield _batch(Parcel(0, _FAILED, pickle.dumps(error)))
         for _ in batches:
             pass
-        _settle()
+        _GARBAGE.settle()
 
 
-@cache
-def _settle() -> None:
-    """Once in a worker, when its first task is done: what is there now is not looked at by the garbage collector again.
-
-    PySpark's worker collects garbage after every task, and would go through all modules each time: far longer than a
-    small task takes.
+class _Garbage:
+    """PySpark's worker collects garbage after every task, through all modules and all that tasks keep for the next ones:
+    far longer than a small task takes. So what is there is put out of its sight, and looked through now and then.
     """
-    gc.collect()
-    gc.freeze()
+
+    def __init__(self) -> None:
+        self.due = 0.0
+
+    def settle(self) -> None:
+        """At the end of a task."""
+        start = monotonic()
+        if start >= self.due:
+            gc.unfreeze()
+            gc.collect()
+            end = monotonic()
+            self.due = end + _PATIENCE * (end - start)
+        gc.freeze()
+
+
+_GARBAGE = _Garbage()
 
 
 def _fed(feeds: Sequence[Feed], places: int) -> Iterator[Parcel]:
