@@ -104,13 +104,6 @@ SPARK_FAULTS = (
         "if path is not None:",
     ),
     Fault(
-        "errors are parcels",
-        "a task goes on where another one has failed",
-        "engines/spark/cluster.py",
-        "        if parcel.tag != _PRESENT:\n            yield parcel",
-        "        yield parcel",
-    ),
-    Fault(
         "known terms numbered again",
         "a term of the dictionary gets a second id",
         "pipeline/number.py",

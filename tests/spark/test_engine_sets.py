@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tests.oracle.test_random_sets import TIGHT, random_rows
-from tests.spark.engines import spark_engine
+from tests.spark.engines import SHARDS, spark_engine
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over
 from tidelog.engines.spark import pieces
@@ -139,3 +139,28 @@ def test_a_limit_met_by_a_task_is_told() -> None:
 
 def _limit(engine: SparkEngine) -> None:
     engine.local.settings = Settings(memory_budget=1, threads=1)
+
+
+def test_what_driver_and_job_both_derive_counts_once() -> None:
+    """The first rule reads little and is run by the driver, the second in a job."""
+    rules = tuple(parse_rules("h(?x) :- few(?x) . h(?x) :- many(?x) ."))
+    names = [iri(f"n{i}") for i in range(50)]
+    with spark_engine(3, 5) as engine:
+        facts = {Fact("few", (names[0],)), *(Fact("many", (name,)) for name in names)}
+        known, pivot = engine.collect([Fact("h", (names[1],))]), engine.collect(facts)
+        behind = known | pivot
+        derived = engine.derive_pivoted(rules, known, pivot, behind, known, Work())
+        new = derived - behind
+        assert (len(derived), len(new)) == (50, 49)
+        check({Fact("h", (name,)) for name in names if name != names[1]}, new)
+
+
+@pytest.mark.parametrize("shards", SHARDS)
+def test_what_only_negates_is_matched_once(shards: int) -> None:
+    closed, free = parse_rules("closed(<u>) :- ~open(<u>, ?x) . free(<v>) :- ~open(<v>, ?x) .")
+    with spark_engine(shards, 0) as engine:
+        facts = engine.collect(Fact("open", (iri("u"), iri(f"n{i}"))) for i in range(20))
+        work = Work()
+        found = engine.tally([over(closed, facts), over(free, facts)], work)
+        check_counts({Fact("free", (iri("v"),)): 1}, found)
+        assert work.derivations == 1

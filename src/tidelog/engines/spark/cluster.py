@@ -172,8 +172,9 @@ class _Fed:
 
 
 class _Garbage:
-    """PySpark's worker collects garbage after every task, through all modules and all that tasks keep for the next ones:
-    far longer than a small task takes. So what is there is put out of its sight, and looked through now and then.
+    """What PySpark's worker looks for after every task, through all modules and all that tasks keep for the next ones.
+
+    That takes far longer than a small task. So what is there is put out of its sight, and looked through now and then.
     """
 
     def __init__(self) -> None:
