@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import TypeVar
 
 import pytest
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
-from tidelog.engines.local import fact_set, small_joins
+from tidelog.engines.local import fact_set, families, few_backward, small_joins
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
 from tidelog.rules.parser import parse_rules
+
+F = TypeVar("F", bound=FactSet)
 
 RULES = parse_rules("""
     big(?y) :- edge(?x, ?y) .
@@ -39,6 +42,9 @@ RULES = parse_rules("""
     [?x, a, ?y] :- edge(?x, ?y) .
     [?x, a, b] :- [?x, c, ?y] .
     edge(?x, ?y) :- [?y, a, ?x] .
+    wide(?x, ?y, ?y) :- edge(?x, ?y) .
+    wide(?x, ?x, a) :- reach(?x, ?y), reach(?y, ?x) .
+    reach(?x, ?y) :- wide(?x, ?y, ?z), edge(?z, ?x) .
 """)
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, 2), (2, None)], [(0, 3), (3, 20), (20, None)]]
 
@@ -55,10 +61,11 @@ def random_facts(seed: int) -> list[Fact]:
         + [Fact("big", (n,)) for n in names]
         + [Fact("reach", (a, b)) for a in names for b in names]
         + [Fact("any", ())]
+        + [Fact("wide", (a, b, c)) for a in names for b in names[:3] for c in names[:3]]
     )
 
 
-def run(engine: Engine[FactSet], seed: int, windows: Sequence[tuple[int, int | None]]) -> tuple[set[Fact], int]:
+def run(engine: Engine[F], seed: int, windows: Sequence[tuple[int, int | None]]) -> tuple[set[Fact], int]:
     facts = engine.collect(random_facts(seed))
     gone = engine.collect(random_facts(seed)[:3])
     rest = facts - gone  # tombstones take part in the numbering, and must not be shown
@@ -79,8 +86,39 @@ def test_every_match_once(
 ) -> None:
     monkeypatch.setattr(fact_set, "FEW", few)
     monkeypatch.setattr(small_joins, "MOST", most)
-    assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
-    assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])  # type: ignore[arg-type]
+    assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
+    assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
+
+
+def in_turns(engine: Engine[F], seed: int, random_: random.Random) -> tuple[set[Fact], int]:
+    """As a search asks: guards come in parts, and a wider window is for those that are not finished, some at a time."""
+    everything = random_facts(seed)
+    rest = engine.collect(everything) - engine.collect(everything[:3])
+    rules = tuple(with_body(r, r.heads[0]) for r in RULES)
+    work, bodies = Work(), engine.collect(())
+    windows = [(0, 1), (1, 2), (2, 5), (5, None)]
+    waiting: list[list[Fact]] = [list(dict.fromkeys(everything)), *([] for _ in windows)]
+    while any(waiting):
+        level = random_.choice([i for i, facts in enumerate(waiting) if facts])
+        random_.shuffle(waiting[level])
+        many = random_.choice((1, 3, 1000))
+        some, waiting[level] = waiting[level][:many], waiting[level][many:]
+        found, unfinished = engine.supports(rules, engine.collect(some), rest, rest, *windows[level], work)
+        bodies = bodies | found
+        waiting[level + 1] += unfinished
+    return set(bodies), work.derivations
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("few", [0, 5, 10**6])
+def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether guards are few or many, and which others they are asked about with, must not decide what is seen."""
+    expected = run(ReferenceEngine(), seed, [(0, None)])
+    monkeypatch.setattr(fact_set, "FEW", few)
+    for turn in range(10):
+        monkeypatch.setattr(families, "_SMALL", (0, 4, 1000)[turn % 3])
+        monkeypatch.setattr(few_backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
+        assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
 
 
 def test_a_guard_with_more_candidates_is_unfinished() -> None:

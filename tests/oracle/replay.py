@@ -32,12 +32,15 @@ EMPTY = State(frozenset(), (), frozenset())
 
 def replay_seed(seed: int) -> None:
     """On the reference engine, where steps are quick and simple; a thousand histories on the local engine instead."""
-    states, where = random_history(seed).states, f"random_history({seed})"
     if seed % 10 == 0 and seed < 10_000:
-        with closing(LocalEngine()) as engine:
-            replay(engine, states, where)
+        replay_locally(seed)
     else:
-        replay(ReferenceEngine(), states, where)
+        replay(ReferenceEngine(), random_history(seed).states, f"random_history({seed})")
+
+
+def replay_locally(seed: int) -> None:
+    with closing(LocalEngine()) as engine:
+        replay(engine, random_history(seed).states, f"random_history({seed}) on the local engine")
 
 
 def replay(engine: Engine[F], states: Sequence[State], where: str) -> None:

@@ -297,4 +297,11 @@ FAULTS = (
         "resources = () if individuals else (_literal(y, False), _literal(z, False))",
         "resources = ()",
     ),
+    Fault(
+        "windows by company",
+        "which rules a rule is united with, and so where its windows are, depends on the guards",
+        "engines/local/engine.py",
+        "united_as_ever(others, left, lambda",
+        "united_as_ever(others, others, lambda",
+    ),
 )

@@ -9,10 +9,12 @@ from random import Random
 
 import pytest
 
+from tests.engine.test_supports import in_turns, run
 from tests.oracle.test_random_sets import TIGHT, random_rows
 from tests.spark.engines import SHARDS, spark_engine
 from tidelog.algebra.engine import Work
 from tidelog.algebra.extended import over
+from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.engines.spark import pieces
 from tidelog.engines.spark.engine import SparkEngine
 from tidelog.engines.spark.facts import SparkFacts
@@ -164,3 +166,12 @@ def test_what_only_negates_is_matched_once(shards: int) -> None:
         found = engine.tally([over(closed, facts), over(free, facts)], work)
         check_counts({Fact("free", (iri("v"),)): 1}, found)
         assert work.derivations == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("small", [0, 40, 10_000])
+def test_windows_fit_together_on_shards(seed: int, small: int) -> None:
+    expected = run(ReferenceEngine(), seed, [(0, None)])
+    for shards in SHARDS:
+        with spark_engine(shards, small) as engine:
+            assert in_turns(engine, seed, Random(f"{seed} {small} {shards}")) == expected

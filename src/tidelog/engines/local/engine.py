@@ -52,6 +52,8 @@ class LocalEngine:
         self._forward = _ByRules(lambda rules: Forward(self.dictionary, rules))
         self._backward = _ByRules(lambda rules: Backward(self.dictionary, rules))
         self._static = StaticJoins(self.solver, self.dictionary)
+        self.searches_by_codes = True  # if there are any; whoever has searches continued elsewhere must not
+        self._had_codes = False  # whether a search was made so
 
     def within(self, timeout: float | None, max_memory: int | None) -> LocalEngine:
         """An engine for one query with limits of its own, over the same facts."""
@@ -176,28 +178,26 @@ class LocalEngine:
         stop: int | None,
         work: Work,
     ) -> tuple[LocalFacts, LocalFacts]:
-        found = self._backward.of(rules).supports(guards, facts, (start, stop), work)
-        if found is None:
-            none = self.collect(())
-            found = none, none, [r for r in rules if guards.may_match(r.atoms[0])]
-        known, open_, others = found
+        backward = self._backward.of(rules)
+        found = backward.supports(guards, facts, (start, stop), work) if self.searches_by_codes else None
+        if found is not None:
+            self._had_codes = True
+            (known, open_, others), left = found, backward.left
+        else:
+            known = open_ = self.collect(())
+            others, left = [r for r in rules if guards.may_match(r.atoms[0])], rules
+            if self._had_codes:  # there are too many ids now; where windows ended before is not known here
+                start = 0
         if not others:
             return known, open_
-        search = self._supports(others, guards, facts, negated, (start, stop), work)
+        united = self._families.united_as_ever(others, left, lambda r: guarded(r, guards, facts, negated))
+        search = self._search(united, (start, stop), work)
         return known | search.gathered.facts(), open_ | search.unfinished.facts()
 
-    def _supports(
-        self,
-        rules: Sequence[Rule],
-        guards: LocalFacts,
-        facts: LocalFacts,
-        negated: LocalFacts,
-        window: Window,
-        work: Work,
-    ) -> Supports:
+    def _search(self, rules: Sequence[Extended[LocalFacts]], window: Window, work: Work) -> Supports:
         """Rule by rule."""
         search = Supports(self.solver, lambda: Gathered(self.dictionary, self.budget), *window)
-        for extended in _possible(self._families.united([guarded(r, guards, facts, negated) for r in rules])):
+        for extended in _possible(rules):
             search.add(extended, work)
         return search
 
@@ -211,7 +211,8 @@ class LocalEngine:
         proved, bodies, others = found
         if not others:
             return proved, bodies
-        search = self._supports(others, guards - proved, facts, negated, FIRST, work)
+        rest = guards - proved
+        search = self._search(self._families.united([guarded(r, rest, facts, negated) for r in others]), FIRST, work)
         return proved | search.proved.facts(), bodies | search.gathered.facts()
 
     def instances(

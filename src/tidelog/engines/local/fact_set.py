@@ -17,7 +17,7 @@ import numpy as np
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.relations import WHOLE, Numbering, Relation
 from tidelog.kernel.lookup import Lookup
-from tidelog.kernel.mixed import NONE, WIDTH, Mixed
+from tidelog.kernel.mixed import NONE, WIDTH, Mixed, encode
 from tidelog.kernel.rows import Ints, Mask, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -65,6 +65,16 @@ class LocalFacts:
     def few(self) -> Mixed | None:
         """All facts as one array, if this set is held so."""
         return None if self._tables else self._plus
+
+    def narrow(self, bits: int) -> Mixed:
+        """The facts of all relations that are not too wide, as one array."""
+        codes = [NONE.codes]
+        for relation, table in self.tables.items():
+            number = Numbering.of(self.dictionary).number(relation, table.arity)
+            if number is not None:
+                missing = [np.zeros(len(table), dtype=np.int64)] * (WIDTH - table.arity)
+                codes.append(encode(bits, number, *[*missing, *table.columns()]))
+        return Mixed.of(bits, np.concatenate(codes))
 
     def with_few(self, facts: Mixed) -> LocalFacts:
         """A small set, or one that has just become too large for that."""

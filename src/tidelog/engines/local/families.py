@@ -15,7 +15,7 @@ A triple's predicate is not lifted: it says which table to read. Matches, and so
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -44,6 +44,7 @@ from tidelog.rules.syntax import (
 )
 
 CONSTANTS = "(constants)"
+Extend = Callable[[Rule], Extended[LocalFacts]]
 _SMALL = 20_000  # facts in the smallest source up to which looking at rules is what costs
 
 
@@ -64,8 +65,14 @@ class Families:
 
     def united(self, rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
         """The same matches from fewer rules."""
-        if len(rules) < 2 or smallest(rules[0].sources) > _SMALL:
-            return list(rules)
+        return list(rules) if len(rules) < 2 or smallest(rules[0].sources) > _SMALL else self._united(rules)
+
+    def united_as_ever(self, some: Sequence[Rule], rules: Sequence[Rule], extend: Extend) -> list[Extended[LocalFacts]]:
+        """Some of the rules, with all others of their families: whatever is asked, a rule runs with the same ones."""
+        wanted = {_family(rule) for rule in some}
+        return self._united([extend(rule) for rule in rules if _family(rule) in wanted])
+
+    def _united(self, rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
         groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], Extended[LocalFacts]]] = {}
         alone: list[Extended[LocalFacts]] = []
         for extended in rules:
@@ -116,6 +123,12 @@ def _member(rule: Rule) -> _Member | None:
     first, *others = shape.body
     constants = Atom(CONSTANTS, tuple(Variable(f"{i}'") for i in range(len(lifting.constants))))
     return _Member(_shared(replace(shape, body=(first, constants, *others))), tuple(lifting.constants))
+
+
+def _family(rule: Rule) -> Rule:
+    """What is the same for all rules of a family; a rule that has none is alone."""
+    member = _member(rule)
+    return rule if member is None else member.family
 
 
 @lru_cache(maxsize=20_000)

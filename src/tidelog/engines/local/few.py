@@ -76,6 +76,14 @@ class Entries(Generic[T]):
         few, bits = facts.few, self.numbering.bits(len(self.dictionary))
         return None if few is None or len(few) > most or bits is None else few.with_bits(bits)
 
+    def coded_parts(self, facts: LocalFacts, most: int) -> list[Mixed] | None:
+        """The same for any number of facts, so many at a time; those of wide relations are left out. None: no codes."""
+        bits = self.numbering.bits(len(self.dictionary))
+        if bits is None:
+            return None
+        together = facts.few.with_bits(bits) if facts.few is not None else facts.narrow(bits)
+        return [Mixed(bits, together.codes[i : i + most]) for i in range(0, len(together), most)]
+
     def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
         """What the facts match, slot by slot; only atoms that are useful."""
         fact, atom = self.index.matches(facts, useful)

@@ -21,14 +21,15 @@ from tidelog.engines.local.few import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.shapes import Family, Shape, Step, member_of
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
 from tidelog.kernel.lookup import Lookup
-from tidelog.kernel.mixed import WIDTH, Mixed, encode
+from tidelog.kernel.mixed import NONE, WIDTH, Mixed, encode
 from tidelog.kernel.rows import Ints, Mask
-from tidelog.rules.syntax import Rule
+from tidelog.model.vocabulary import TRIPLE
+from tidelog.rules.syntax import Atom, Rule
 
 Window = tuple[int, int | None]
 
 FIRST: Window = (0, 1)
-_MANY = 500_000  # guards from which on rules do better one by one, although a match is enough for each
+_AT_ONCE = 500_000  # guards
 _FEW = 256  # facts up to which a pair of a fact and a rule costs less than to see whether it is useful
 
 
@@ -52,6 +53,8 @@ class Backward:
                 others.append((rule.atoms[0], rule))
         self.entries = Entries[Rule](dictionary, lifted, members, others, _plans)
         self.slots = list(slots)[: self.entries.first_family]
+        self.left: Sequence[Rule] = [rule for _, rule in others]  # those of another kind
+        self._wide = [r for r in self.left if not _is_narrow(r.atoms[0])]
         self.constants = self._constants([(made, i) for i, (_, _, made, slot) in enumerate(lifted) if slot == 0])
         # Windows must fit together, so each family goes on with the same place in all of them.
         self._plans: dict[Family, list[Step]] = {}
@@ -74,26 +77,55 @@ class Backward:
     def supports(
         self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work
     ) -> tuple[LocalFacts, LocalFacts, list[Rule]] | None:
-        """Body facts in the window, guards that have more, and the rules that are left; None for many guards."""
-        facts = self.entries.coded(guards)
-        if facts is None:
+        """Body facts in the window, guards that have more, and the rules that are left; None where there are no codes.
+
+        Which rules are left is a matter of the rules alone. If it were one of the guards, the next window of a guard
+        might be looked at by another plan, and candidates be missed.
+        """
+        looks = self._looks(guards, sources, window, work, everything=True)
+        if looks is None:
             return None
-        look = _Look(self, facts, sources, window, everything=True)
-        look.at_rules()
-        work.derivations += look.matches
-        return guards.with_few(look.bodies()), guards.with_few(facts.keep(look.more)), look.others
+        more = _together(guards, [look.unfinished() for look in looks])
+        return _together(guards, [look.bodies() for look in looks]), more, self._matched(guards, looks)
 
     def proofs(
         self, guards: LocalFacts, sources: LocalFacts, work: Work
     ) -> tuple[LocalFacts, LocalFacts, list[Rule]] | None:
         """Guards for which a first candidate is a match, the body facts of these, and the rules that are left."""
-        facts = self.entries.coded(guards, _MANY)
-        if facts is None:
+        looks = self._looks(guards, sources, FIRST, work, everything=False)
+        if looks is None:
             return None
-        look = _Look(self, facts, sources, FIRST, everything=False)
-        look.at_rules()
-        work.derivations += look.matches
-        return guards.with_few(facts.keep(look.proved)), guards.with_few(look.bodies()), look.others
+        proved = _together(guards, [look.provable() for look in looks])
+        return proved, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
+
+    def _looks(
+        self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work, *, everything: bool
+    ) -> list[_Look] | None:
+        parts = self.entries.coded_parts(guards, _AT_ONCE)
+        if parts is None:
+            return None
+        looks = [_Look(self, part, sources, window, everything=everything) for part in parts]
+        for look in looks:
+            look.at_rules()
+            work.derivations += look.matches
+        return looks
+
+    def _matched(self, guards: LocalFacts, looks: Sequence[_Look]) -> list[Rule]:
+        """Rules of another kind that the guards may match."""
+        matched = {id(rule): rule for look in looks for rule in look.others}
+        if guards.few is None:
+            matched.update((id(rule), rule) for rule in self._wide if guards.may_match(rule.atoms[0]))
+        return list(matched.values())
+
+
+def _together(facts: LocalFacts, parts: Sequence[Mixed]) -> LocalFacts:
+    if len(parts) == 1:
+        return facts.with_few(parts[0])
+    return facts.with_few(Mixed.of(parts[0].bits, np.concatenate([p.codes for p in parts])) if parts else NONE)
+
+
+def _is_narrow(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE or len(atom.args) <= WIDTH
 
 
 @lru_cache(maxsize=10_000)
@@ -120,6 +152,12 @@ class _Look:
 
     def bodies(self) -> Mixed:
         return Mixed.of(self.facts.bits, np.concatenate(self.found))
+
+    def unfinished(self) -> Mixed:
+        return self.facts.keep(self.more)
+
+    def provable(self) -> Mixed:
+        return self.facts.keep(self.proved)
 
     def at_rules(self) -> None:
         entries, slots = self.entries, self.backward.slots

@@ -151,9 +151,15 @@ class SparkEngine:
         stop: int | None,
         work: Work,
     ) -> tuple[SparkFacts, SparkFacts]:
-        """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once."""
-        one, two, three = (_held(s) for s in (guards, facts, negated))
-        if one is not None and two is not None and three is not None:
+        """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once.
+
+        Not so where the driver has the facts. Where a search of some facts began it goes on, for the two do not see
+        candidates in the same order.
+        """
+        if facts.searched_here is None:
+            facts.searched_here = _held(facts) is not None and _held(negated) is not None
+        if facts.searched_here:
+            one, two, three = (s.to_local() for s in (guards, facts, negated))
             bodies, unfinished = self.local.supports(rules, one, two, three, start, stop, work)
             return self.adopt(bodies), self.adopt(unfinished)
         simple, pickled, others = _by_atoms(tuple(rules))

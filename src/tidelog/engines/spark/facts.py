@@ -29,6 +29,7 @@ class SparkFacts:
     def __init__(self, driver: Driver, node: Node) -> None:
         self.driver = driver
         self.node = node
+        self.searched_here: bool | None = None  # where the engine's `supports` began
 
     def __or__(self, other: SparkFacts) -> SparkFacts:
         return SparkFacts(self.driver, operate(self.driver, "|", self.node, other.node))

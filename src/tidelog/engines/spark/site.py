@@ -29,10 +29,15 @@ class Site:
     def __init__(self, dictionary: Opened, shards: int, memory: int) -> None:
         self.dictionary = dictionary
         self.settings = Settings(memory_budget=memory, threads=1)
-        self.engine = LocalEngine(self.settings, dictionary)
+        self.engine = self._new_engine()
         self.reader = Reader(dictionary, shards)
         self._plans: dict[int, Plan] = {}
         self._windows: dict[bytes, list[Rule]] = {}
+
+    def _new_engine(self) -> LocalEngine:
+        engine = LocalEngine(self.settings, self.dictionary)
+        engine.searches_by_codes = False  # the next window may be another process's, that has none
+        return engine
 
     def plan(self, number: int, pickled: Mapping[int, bytes]) -> Plan:
         """Read once, so that what the local engine remembers of its rules is found again."""
@@ -70,7 +75,7 @@ class Site:
         created = self.dictionary.created()
         if created:
             self.dictionary.forget()
-            self.engine = LocalEngine(self.settings, self.dictionary)
+            self.engine = self._new_engine()
         return created
 
 
