@@ -15,7 +15,7 @@ from bench.workloads import NAMED, prepare
 from tidelog import knowledge_base, rulesets
 
 NAME = "updates"
-ALGORITHMS = ("bf", "dred", "counting", "recursive-counting")
+ALGORITHMS = ("bf", "dred", "dred+bf", "counting", "recursive-counting")
 
 
 def opened(case: Case, found: list[Update]) -> Subject:

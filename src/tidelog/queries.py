@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from tidelog.algebra.extended import Extended, over, reading
@@ -23,44 +22,12 @@ from tidelog.kernel.bindings import Bindings
 from tidelog.rules.parser import parse_query
 from tidelog.rules.safety import check_rules
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable, literal_variables
+from tidelog.settings import Limits
 from tidelog.state import State
 
 Kind = OneOf["all", "explicit", "derived"]
 
 _NAMED = re.compile(r"\?\w+|`[^`]+`")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one query may take: seconds, rows of its answer, bytes beyond what is in use when it starts."""
-
-    timeout: float | None = None
-    max_rows: int | None = None
-    max_memory: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in self.__slots__:
-            value = getattr(self, name)
-            if value is not None and value < 0:
-                raise UsageError(f"{name} is {value}; expected 0 or more, or None for no limit")
-
-    def engine(self, engine: LocalEngine) -> LocalEngine:
-        """The engine for a query that starts now."""
-        if self.timeout is None and self.max_memory is None:
-            return engine
-        return engine.within(self.timeout, self.max_memory)
-
-    def check_rows(self, count: int) -> None:
-        if self.max_rows is not None and count > self.max_rows:
-            raise LimitError(
-                f"there are more than max_rows={self.max_rows} answers; the query was stopped. "
-                "Raise the limit, or make the query more selective."
-            )
-
-    @property
-    def enough(self) -> int | None:
-        """With so many rows it is clear that there are too many."""
-        return None if self.max_rows is None else self.max_rows + 1
 
 
 def check_kind(kind: object) -> None:
@@ -73,6 +40,13 @@ def ask(engine: LocalEngine, state: State, text: str, kind: Kind, limits: Limits
     body, named = parse_query(text, state.prefixes)
     _check(body, text, state)
     return find(engine, state, body, _asked(body, named), kind, limits)
+
+
+def _limited(engine: LocalEngine, limits: Limits) -> LocalEngine:
+    """The engine for a query that starts now."""
+    if limits.timeout is None and limits.max_memory is None:
+        return engine
+    return engine.within(limits.timeout, limits.max_memory)
 
 
 def find(
@@ -88,10 +62,15 @@ def find(
     limits = limits or Limits()
     rule = Rule((Atom("", tuple(variables)),), tuple(body), cartesian=True)
     rows = _explicit if kind == "explicit" else _all
-    found = rows(limits.engine(engine), state, rule, limits.enough if kind != "derived" else None)
+    enough = None if limits.max_rows is None or kind == "derived" else limits.max_rows + 1  # then there are too many
+    found = rows(_limited(engine, limits), state, rule, enough)
     if kind == "derived":
         found = found.take(~found.among(_explicit(engine, state, rule)))
-    limits.check_rows(found.length)
+    if limits.max_rows is not None and found.length > limits.max_rows:
+        raise LimitError(
+            f"there are more than max_rows={limits.max_rows} answers; the query was stopped. "
+            "Raise the limit, or make the query more selective."
+        )
     return Answers(
         [v.name for v in variables],
         lambda: [found.columns[v] for v in variables] if found.length else [],

@@ -1,4 +1,4 @@
-"""How much of the machine tidelog may use. Read once from the environment, then passed along as a value.
+"""How much of the machine tidelog may use, and how much of that one query. Passed along as values.
 
 TIDELOG_MEMORY=8GB      what joins and indexes may allocate; by default 60% of what is available now
 TIDELOG_THREADS=4       by default the cores this process may run on
@@ -43,6 +43,21 @@ class Settings:
             else int(available_memory() * _SHARE_OF_AVAILABLE),
             threads=_parse_threads(threads) if threads else available_cores(),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one query may take: seconds, rows of its answer, bytes beyond what is in use when it starts."""
+
+    timeout: float | None = None
+    max_rows: int | None = None
+    max_memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise UsageError(f"{name} is {value}; expected 0 or more, or None for no limit")
 
 
 def parse_size(text: str, name: str = "size") -> int:

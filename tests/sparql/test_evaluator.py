@@ -144,9 +144,10 @@ def test_the_outside_is_refused(kb: tidelog.KnowledgeBase, query: str) -> None:
 
 
 def test_every_built_in_has_an_implementation() -> None:
+    from tidelog.settings import Limits
     from tidelog.sparql.expression_grammar import BUILT_INS
     from tidelog.sparql.functions import Functions
-    from tidelog.sparql.limits import Guard, Limits
+    from tidelog.sparql.limits import Guard
 
     with tidelog.open() as kb:
         own = Functions(Guard(Limits(), kb._engine.budget))._own

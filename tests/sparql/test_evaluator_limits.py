@@ -73,3 +73,9 @@ def test_limit_does_not_look_at_all_rows(kb: tidelog.KnowledgeBase) -> None:
 def test_no_pattern_blows_up(kb: tidelog.KnowledgeBase, text: str) -> None:
     query = f'SELECT (REGEX("{text}b", "^(a+)+$") AS ?m) (REPLACE("{text}b", "(a|aa)+c", "x") AS ?r) {{}}'
     assert list(kb.sparql(query, timeout=30)) == [(False, f"{text}b")]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["timeout", "max_rows", "max_memory"])
+def test_no_limit_is_below_nothing(kb: tidelog.KnowledgeBase, name: str) -> None:
+    with pytest.raises(tidelog.UsageError, match=f"{name} is -1; expected 0 or more"):
+        kb.sparql("ASK { ?a ?p ?b }", **{name: -1})  # type: ignore[arg-type]

@@ -17,7 +17,8 @@ from tidelog.inconsistencies import Inconsistency, inconsistencies
 from tidelog.knowledge_base.held import Held
 from tidelog.model.facts import column_names
 from tidelog.model.vocabulary import TRIPLE
-from tidelog.queries import Kind, Limits, ask, check_kind
+from tidelog.queries import Kind, ask, check_kind
+from tidelog.settings import Limits
 from tidelog.status import Status, status
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Questions(Held):
         >>> list(kb.sparql("SELECT ?who { ?who <age> ?n FILTER (?n < 18) }")), kb.sparql("ASK { ?x <age> 7 }")
         ([('bob',)], True)
         """
-        from tidelog.sparql import Limits, Source, evaluate
+        from tidelog.sparql import Source, evaluate
 
         source = Source(self._engine, self._triples(kind), self.prefixes)
         found = evaluate(source, text, Limits(timeout, max_rows, max_memory))

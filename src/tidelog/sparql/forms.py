@@ -15,11 +15,12 @@ from tidelog.kernel.bindings import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, is_blank, is_iri, is_literal
 from tidelog.rules.syntax import Variable
+from tidelog.settings import Limits
 from tidelog.sparql.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Triple
 from tidelog.sparql.basic_patterns import BasicPatterns
 from tidelog.sparql.evaluation import Evaluator
 from tidelog.sparql.functions import new_blank_node
-from tidelog.sparql.limits import Guard, Limits
+from tidelog.sparql.limits import Guard
 from tidelog.sparql.lookups import Slots, look_up
 from tidelog.sparql.overlay import UNBOUND, Overlay
 from tidelog.sparql.paths import Paths, neighbours
@@ -82,7 +83,7 @@ def _selected(source: Source, prepared: Prepared, variables: tuple[Variable, ...
 def _looked_up(source: Source, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions | None:
     """The solutions of a basic graph pattern alone, if they can be found by lookups; None if not."""
     plan = prepared.only
-    if plan is None or limits.rows is not None:
+    if plan is None or limits.max_rows is not None:
         return None
     overlay = Overlay(source.engine.dictionary)
     places = plan.places(overlay)

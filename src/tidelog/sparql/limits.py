@@ -1,4 +1,4 @@
-"""What a query may use: time, rows of the answer, memory. Passing a limit is an error that names it."""
+"""Watches what a query uses: time, rows of the answer, memory. Passing a limit is an error that names it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,7 @@ from dataclasses import dataclass, field
 
 from tidelog.errors import LimitError
 from tidelog.kernel.budget import Budget
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds, rows of the answer, and bytes that solutions may take; None is no limit but that of the process."""
-
-    seconds: float | None = None
-    rows: int | None = None
-    memory: int | None = None
+from tidelog.settings import Limits
 
 
 @dataclass(slots=True)
@@ -28,7 +20,7 @@ class Guard:
 
     def check(self) -> None:
         """Between blocks: is there time left?"""
-        seconds = self.limits.seconds
+        seconds = self.limits.timeout
         if seconds is not None and time.monotonic() - self.started > seconds:
             raise LimitError(
                 f"the query was stopped after {seconds:g} seconds, its time limit; allow more with timeout=…, or make "
@@ -37,7 +29,7 @@ class Guard:
 
     def answer(self, rows: int) -> None:
         """The answer has so many rows so far."""
-        most = self.limits.rows
+        most = self.limits.max_rows
         if most is not None and rows > most:
             raise LimitError(
                 f"the answer has more than {most:,} rows, its row limit; allow more with max_rows=…, or add LIMIT"
@@ -46,7 +38,7 @@ class Guard:
     def claim(self, rows: int, columns: int) -> None:
         """Before a table of solutions is made."""
         self.check()
-        needed, most = 8 * rows * (columns + 1), self.limits.memory
+        needed, most = 8 * rows * (columns + 1), self.limits.max_memory
         if most is not None and needed > most:
             raise LimitError(
                 f"{rows:,} solutions of a part of the query need {needed / 1e6:,.1f} MB, its memory limit is "
@@ -57,8 +49,8 @@ class Guard:
     def blocks(self, size: int | None = None) -> Guarded:
         """The budget of joins under this watch, in blocks of at most so many bytes."""
         block = self.budget.block if size is None else min(size, self.budget.block)
-        if self.limits.memory is not None:
-            block = min(block, max(self.limits.memory // 4, 1))
+        if self.limits.max_memory is not None:
+            block = min(block, max(self.limits.max_memory // 4, 1))
         return Guarded(self.budget.limit, block, self)
 
 
