@@ -17,7 +17,7 @@ from tidelog.rules.syntax import Rule
 
 EVERY = (BASELINE, *(name for name in ALGORITHMS if name != BASELINE))
 COUNTS = (100, 5_000)
-PARTS = (0.01, 0.02, 0.03, 0.05, 0.075)
+PARTS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.15)
 SINGLE = 200  # changes of one fact
 MINOR = 0.01  # of the facts: rules that support less are minor
 SEED = 1
