@@ -169,14 +169,19 @@ def _extensions(literal: Literal, source: ReferenceFacts, binding: Binding) -> I
 
 
 def _matching(atom: Atom, source: ReferenceFacts, binding: Binding) -> Iterator[Binding]:
-    for fact in source.of(atom.predicate):
-        yield from _unify(atom.args, fact.args, binding)
+    args = tuple(binding.get(a, a) if isinstance(a, Variable) else a for a in atom.args)
+    if not any(isinstance(a, Variable) for a in args):
+        return iter([binding] if (atom.predicate, args) in source else [])
+    return (longer for fact in source.of(atom.predicate) for longer in _unify(args, fact.args, binding))
 
 
 def _unify(pattern: Sequence[Variable | Term | Aggregate], terms: Sequence[Term], binding: Binding) -> list[Binding]:
     """The binding extended so that the pattern equals the terms, or nothing."""
+    for place, term in zip(pattern, terms, strict=True):
+        if not isinstance(place, Variable) and place != term:
+            return []
     longer = dict(binding)
     for place, term in zip(pattern, terms, strict=True):
-        if term != (longer.setdefault(place, term) if isinstance(place, Variable) else place):
+        if isinstance(place, Variable) and term != longer.setdefault(place, term):
             return []
     return [longer]
