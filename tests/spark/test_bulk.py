@@ -19,6 +19,7 @@ from tests.oracle.histories import Step, random_history
 from tests.oracle.ways import facts_of
 from tests.project.documents import ROOT
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.change import Change
 from tidelog.choose import choose_engine
 from tidelog.engines.spark.cluster import InProcess
 from tidelog.engines.spark.engine import SparkEngine
@@ -109,6 +110,32 @@ def test_a_preview_commits_nothing(tmp_path: Path, files: list[Path]) -> None:
         kb.load(*files, engine="spark")
         change = kb.preview(remove="edge(n0, n1) .", engine="spark")
         assert (change.engine, len(change.removed), kb.version) == ("spark", 21, 1)
+
+
+@pytest.mark.parametrize("written", [0, 10**9])
+def test_a_change_tells_what_one_here_tells(
+    tmp_path: Path, files: list[Path], written: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "_GATHERED", written)
+    told: dict[str, list[object]] = {}
+    for engine in ("local", "spark"):
+        with opened(tmp_path / engine) as kb:
+            changes = [
+                kb.load(*files, engine=engine),
+                kb.preview(remove="edge(n0, n1) .", engine=engine),
+                kb.apply(remove="edge(n9, n10) .", add="reach(n0, n20) .", add_rules=BACK, engine=engine),
+                kb.apply(remove="reach(n0, n20) .", remove_rules=BACK, engine=engine),
+            ]
+            told[engine] = [said(change) for change in changes]
+    assert told["spark"] == told["local"]
+
+
+BACK = "back(?y, ?x) :- edge(?x, ?y) ."
+
+
+def said(change: Change) -> tuple[object, ...]:
+    sides = (sorted(zip(facts, facts.asserted, strict=True)) for facts in (change.added, change.removed))
+    return change.version, *sides, change.added_rules, change.removed_rules
 
 
 def test_in_memory(files: list[Path]) -> None:

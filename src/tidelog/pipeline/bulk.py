@@ -22,7 +22,7 @@ from uuid import uuid4
 from tidelog.algebra.engine import Work
 from tidelog.answers import FactAnswers
 from tidelog.attempt import Attempt, Checks, Maintained, check_columns, maintained, read_batches, with_rules
-from tidelog.change import Change
+from tidelog.change import Change, only_in
 from tidelog.commit import Counted, describe
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
@@ -84,6 +84,8 @@ class Tried:
             reason,
             self.work,
             self.seconds,
+            added_rules=only_in(self.ruled.program.after, self.before.program.after),
+            removed_rules=only_in(self.before.program.after, self.ruled.program.after),
             bad_lines=self.bad_lines,
         )
 
@@ -92,7 +94,8 @@ class Tried:
         delta = Delta(*(facts.to_local() for facts in self.sets()))
         E, I = delta.apply(self.before.E, self.before.I)
         after = replace(self.ruled, E=E, I=I, version=self.version, kept=None)
-        return Attempt(after, self.change(FactAnswers(delta.I_added), FactAnswers(delta.I_removed)), delta)
+        added, removed = FactAnswers(delta.I_added, delta.E_added), FactAnswers(delta.I_removed, delta.E_removed)
+        return Attempt(after, self.change(added, removed), delta)
 
     def is_written_by_executors(self, store: Store) -> bool:
         """A small change is gathered and committed like any other."""
@@ -261,7 +264,7 @@ class Bulk:
             len(after.program.after),
         )
         change = tried.change(
-            self._answers(store, version, 2, counts.added), self._answers(store, version, 3, counts.removed)
+            self._answers(store, version, True, counts.added), self._answers(store, version, False, counts.removed)
         )
         settled = None if after.settled is tried.before.settled else after.settled
         record = Commit(describe(change, counts, message, after.digest()), settled, sums, 0)
@@ -276,10 +279,17 @@ class Bulk:
             return []
         return [terms.write(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
 
-    def _answers(self, store: Store, version: int, which: int, length: int) -> FactAnswers:
-        """The facts a version gained or lost, read from its files if somebody looks."""
-        dictionary = self._local.dictionary
-        return FactAnswers(lambda: store.between(version - 1, version, dictionary).sets[which], length=length)
+    def _answers(self, store: Store, version: int, gained: bool, length: int) -> FactAnswers:
+        """The facts a version gained or lost, read from its files if somebody looks. Of these facts the explicit ones
+        are those that became explicit, or ceased to be.
+        """
+
+        def change() -> Delta:
+            return store.between(version - 1, version, self._local.dictionary)
+
+        if gained:
+            return FactAnswers(lambda: change().I_added, lambda: change().E_added, length)
+        return FactAnswers(lambda: change().I_removed, lambda: change().E_removed, length)
 
 
 def _check_arities(found: Mapping[str, int], arities: dict[str, int]) -> None:

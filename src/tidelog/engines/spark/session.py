@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,15 @@ MASTER = "local[*]"
 
 _OURS = {
     "spark.app.name": "tidelog",
-    "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.memory": "2g",  # the data are with the Python workers; the JVM only passes parcels on
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
+_LOGGING = Path(__file__).parent / "log4j2.properties"
+# Where the JVM is on this machine too, and lives as long as a command does: most of its time would go into compiling
+# itself. `spark.driver.extraJavaOptions` comes after these, and wins.
+_SHORT_LIVED = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 @contextmanager
@@ -54,13 +58,16 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     from pyspark.sql import SparkSession
 
     _find_programs()
+    os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_LOGGING))
     if master is not None and master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()
     chosen = master or os.environ.get("SPARK_MASTER") or MASTER
+    ours = dict(_OURS)
     if chosen.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # nobody else needs to find it
+        ours |= _SHORT_LIVED
     builder = SparkSession.builder.master(chosen)
-    for name, value in {**_OURS, **settings}.items():
+    for name, value in {**ours, **settings}.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 
