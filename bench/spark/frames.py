@@ -20,14 +20,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 import tidelog
-from tidelog.engines.spark.session import session
+from tidelog.engines.spark.session import new_session
 from tidelog.model.vocabulary import TRIPLE
 from tidelog.rules.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 COLUMNS = ("s", "p", "o")
-# What a careful user would set: few partitions for small joins, and no plans that are changed while they run.
-SETTINGS = {"spark.sql.shuffle.partitions": "4", "spark.sql.adaptive.enabled": "false"}
+# What a careful user would set: few partitions for small joins, and no plans that are changed while they run. This loop
+# is at home in the JVM, which may take its time to compile.
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=4",
+}
 
 
 def write_triples(kb: tidelog.KnowledgeBase, program: Path, folder: Path) -> None:
@@ -102,11 +107,12 @@ def _term(term: object, ids: dict[str, int]) -> Column:
 
 
 def main(folder: Path, master: str) -> None:
-    with session(master=master) as spark:
-        for name, value in SETTINGS.items():
-            spark.conf.set(name, value)
+    spark = new_session(master, SETTINGS)
+    try:
         for found in closure(spark, folder):
             print(json.dumps(found), flush=True)
+    finally:
+        spark.stop()
 
 
 if __name__ == "__main__":

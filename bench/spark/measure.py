@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,8 +18,10 @@ from bench import machine
 from bench.measure import Limits, MeasurementError, in_process
 from bench.report import fill, machine_line, table
 from bench.spark.model import predictions
+from bench.spark.worker import REMOVED
 from bench.workloads import NAMED, Workload, prepare, university
 from tidelog.choose import SWELLING
+from tidelog.pipeline.bulk import SESSION
 
 NAME = "spark"
 SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}
@@ -27,7 +30,9 @@ FULL = (f"{NAME}-10", f"{NAME}-100")  # the largest is measured when it is asked
 WITHOUT_PEER = (500,)
 MASTER = "local[2]"
 PAGE = "spark"
+EACH = 50  # rounds that are told of together
 STAGES = {
+    SESSION: "start of Spark",
     "parse": "parse",
     "encode": "encode (compress)",
     "route": "route",
@@ -75,7 +80,7 @@ def _measured(size: int, data: Path, limits: Limits) -> Result:
     case = prepare(workload, data)
     found: Result = {"universities": size, "bytes": case.data_path.stat().st_size}
     with TemporaryDirectory(dir=data) as folder:
-        for way in ("pipeline", "local", "frames") if size not in WITHOUT_PEER else ("pipeline", "local"):
+        for way in ("pipeline", "local", "changes", *(() if size in WITHOUT_PEER else ("frames", "rounds"))):
             print(f"{NAME}-{size}: {way}", file=sys.stderr, flush=True)
             arguments = (way, case.to_json(), folder, MASTER)
             try:
@@ -94,9 +99,12 @@ def markdown(result: Result) -> str:
         f"### Files to a committed, materialised knowledge base on `{result['master']}`",
         table(PIPELINE, _pipeline(sizes)),
         "### The same, stage by stage, in seconds",
-        table(("universities", *STAGES.values(), "session and the rest", "open and ask, local"), _stages(sizes)),
+        table(("universities", *STAGES.values(), "the rest", "open and ask, local"), _stages(sizes)),
         "### The closure",
         table(CLOSURE, _closures(sizes)),
+        f"### Changes: {REMOVED:.0%} of the triples removed, and added again, in seconds",
+        table(CHANGES, _changes(sizes)),
+        *_rounds(sizes),
         "### Memory at most, in GB (without mapped files)",
         table(("universities", "driver", "JVM", "Python workers together", "all local"), _memory(sizes)),
         *_threshold(sizes),
@@ -105,17 +113,21 @@ def markdown(result: Result) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-PIPELINE = ("universities", "triples", "facts", "rounds", "Spark", "triples/s", "local", "Spark / local")
+PIPELINE = (
+    *("universities", "triples", "facts", "rounds", "Spark", "triples/s", "triples/s once Spark runs"),
+    *("local", "Spark / local"),
+)
 CLOSURE = ("universities", "derivations", "local", "Spark", "Spark / local", "DataFrame loop", "loop / Spark")
 
 
 def _pipeline(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
     for size in sizes:
         spark, local = size["pipeline"], size["local"]
-        rate = spark["explicit"] / spark["total"]
+        triples, total = spark["explicit"], spark["total"]
+        rates = (triples / seconds for seconds in (total, total - spark["stages"][SESSION]))
         yield (
-            f"{size['universities']}", f"{spark['explicit']:,}", f"{spark['facts']:,}", f"{spark['rounds']}",
-            f"{spark['total']:.1f} s", f"{rate:,.0f}", *_against(spark["total"], local),
+            f"{size['universities']}", f"{triples:,}", f"{spark['facts']:,}", f"{spark['rounds']}",
+            f"{total:.1f} s", *(f"{rate:,.0f}" for rate in rates), *_against(total, local),
         )  # fmt: skip
 
 
@@ -141,6 +153,37 @@ def _closures(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
         if "failed" in local:
             own = [local["failed"], f"{seconds:.1f} s", ""]
         yield (f"{size['universities']}", f"{spark['derivations']:,}", *own, *_peer(size.get("frames"), seconds, spark))
+
+
+CHANGES = (
+    *("universities", "triples removed", "facts lost", "removed by", "rounds", "Spark", "Spark, everything again"),
+    *("added, Spark", "local", "local, everything again", "added, local"),
+)
+
+
+def _changes(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
+    for size in sizes:
+        found = size.get("changes", {"failed": ""})
+        if "failed" not in found:
+            less = found["spark"]["less"]
+            times = (found[e][k]["seconds"] for e in ("spark", "local") for k in ("less", "again", "more"))
+            yield (
+                f"{size['universities']}", f"{found['removed']:,}", f"{less['facts']:,}", less["algorithm"],
+                f"{less['rounds']}", *(f"{seconds:.1f}" for seconds in times),
+            )  # fmt: skip
+
+
+def _rounds(sizes: Sequence[Result]) -> Iterator[str]:
+    """How long rounds take that have next to nothing to do, from the first to the last."""
+    for found in (size["rounds"] for size in sizes if "seconds" in size.get("rounds", {})):
+        seconds = found["seconds"]
+        parts = [seconds[at : at + EACH] for at in range(0, len(seconds) - EACH // 2, EACH)]
+        told = ", ".join(f"{median(part):.2f} s" for part in parts)
+        yield (
+            f"**Many rounds.** A chain of {len(seconds)} rounds, each with one new fact, everything in shards: a round "
+            f"takes {told} (medians of {EACH} rounds one after the other)."
+        )
+        return
 
 
 def _peer(peer: Result | None, seconds: float, spark: Result) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 pipeline   files to a committed knowledge base on Spark, then opened and asked by the local engine
 local      the same in one process
+changes    a part of the triples removed from what `pipeline` made, and added again, on Spark
+rounds     a chain that takes two hundred rounds, with everything in shards
 frames     the closure over DataFrames, round by round, until the time is up
 """
 
@@ -13,7 +15,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Any
 
@@ -21,10 +27,25 @@ import tidelog
 from bench.case import Case
 from bench.durable.measure import QUERY
 from bench.spark import frames
+from tidelog.algebra.engine import Work
+from tidelog.algebra.fixpoint import fixpoint
+from tidelog.dictionary import Dictionary
+from tidelog.engines.spark.cluster import SparkCluster
+from tidelog.engines.spark.engine import SparkEngine
+from tidelog.engines.spark.facts import SparkFacts
+from tidelog.engines.spark.session import session
+from tidelog.model.facts import Fact
+from tidelog.model.terms import iri
+from tidelog.rules.parser import parse_rules
 
 Result = dict[str, Any]
 
 FRAMES_SECONDS = 600
+REMOVED = 0.01  # of the triples
+REMATERIALISE = "rematerialise"
+SEED = 1
+ROUNDS = 200
+CHAIN = "reached(?y) :- reached(?x), next(?x, ?y) ."
 _SAMPLE = 0.2
 
 
@@ -56,6 +77,53 @@ def pipeline(case: Case, folder: Path, master: str) -> Result:
         "moved": moved,
         "memory": memory.peaks,
     }
+
+
+def changes(case: Case, folder: Path, master: str) -> Result:
+    """By the algorithm that is chosen, and by computing everything again; the local engine does the same."""
+    gone = folder / "gone.nt"
+    random = Random(SEED)
+    with case.data_path.open("rb") as lines, gone.open("wb") as sample:
+        sample.writelines(line for line in lines if random.random() < REMOVED)
+    found: Result = {"removed": sum(1 for _ in gone.open("rb"))}
+    with tidelog.open(folder / "spark.kb") as kb:
+        for engine in ("local", "spark"):
+            ways: dict[str, Any] = {"engine": engine, "master": master if engine == "spark" else None}
+            again = kb.preview(remove=gone, algorithm=REMATERIALISE, **ways)
+            less = kb.apply(remove=gone, **ways)
+            digest = kb.digest()
+            more = kb.apply(add=gone, **ways)
+            told = {name: _told(change) for name, change in (("again", again), ("less", less), ("more", more))}
+            found[engine] = {**told, "digest": digest}
+    if found["local"]["digest"] != found["spark"]["digest"]:
+        raise SystemExit("Spark and the local engine disagree about a change")
+    return found
+
+
+def _told(change: tidelog.Change) -> Result:
+    return {
+        "seconds": change.seconds, "algorithm": change.algorithm, "reason": change.reason,
+        "rounds": change.work.rounds, "facts": len(change.added) + len(change.removed),
+    }  # fmt: skip
+
+
+class Clocked(SparkEngine):
+    """Knows when each round began."""
+
+    def derive_pivoted(self, *arguments: Any) -> SparkFacts:
+        self.__dict__.setdefault("starts", []).append(time.perf_counter())
+        return super().derive_pivoted(*arguments)
+
+
+def rounds(case: Case, folder: Path, master: str) -> Result:
+    """The seconds that each round took. Nothing is small enough for the driver here."""
+    names = [iri(f"n{i}") for i in range(ROUNDS + 1)]
+    facts = [Fact("reached", (names[0],)), *(Fact("next", pair) for pair in pairwise(names))]
+    with session(master=master) as spark, TemporaryDirectory(dir=folder) as scratch:
+        engine = Clocked(SparkCluster(spark), Dictionary(), Path(scratch), small=0)
+        with closing(engine):
+            fixpoint(engine, parse_rules(CHAIN), engine.collect(()), engine.collect(facts), Work())
+            return {"seconds": [b - a for a, b in pairwise(engine.__dict__["starts"])], "jobs": engine.driver.jobs}
 
 
 def _shuffled_bytes() -> int:
@@ -170,7 +238,13 @@ def _own_bytes(pid: int) -> int:
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon", "RssShmem")))
 
 
-WAYS: dict[str, Callable[[Case, Path, str], Result]] = {"pipeline": pipeline, "local": local, "frames": frames_loop}
+WAYS: dict[str, Callable[[Case, Path, str], Result]] = {
+    "pipeline": pipeline,
+    "local": local,
+    "changes": changes,
+    "rounds": rounds,
+    "frames": frames_loop,
+}
 
 
 def main(result: str, _: str, way: str, case: str, folder: str, master: str) -> None:

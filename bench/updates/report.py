@@ -12,7 +12,7 @@ from bench.maintenance.contest import Result
 from bench.maintenance.paper import OF_BF, OF_DRED
 from bench.report import fill, machine_line, table
 from bench.updates import paper
-from bench.updates.measure import ALGORITHMS, NAME
+from bench.updates.measure import NAME
 
 COUNTERS = {"bf": OF_BF, "dred": OF_DRED}
 LABELS = ("update", "what", "triples", "facts changed")
@@ -47,7 +47,7 @@ def _parts(size: Result) -> Iterator[str]:
         yield f"No result: {size['failed']}"
         return
     rows = [row for row in size["updates"] if "algorithms" in row]
-    names = [n for n in ALGORITHMS if any("remove" in row["algorithms"][n] for row in rows)]
+    names = [n for n in rows[0]["algorithms"] if any("remove" in row["algorithms"][n] for row in rows)]
     yield findings.setting(size)
     yield "\n".join(_notes(size)) or "Every algorithm gave every result."
     yield "Removing: seconds"
@@ -70,7 +70,7 @@ def _notes(size: Result) -> Iterator[str]:
 def _refusals(size: Result) -> Iterator[str]:
     """Why an algorithm gave no result: once, if it is the same for every update."""
     rows = [row for row in size["updates"] if "algorithms" in row]
-    for name in ALGORITHMS:
+    for name in rows[0]["algorithms"]:
         reasons = {row["algorithms"][name].get("skipped") for row in rows}
         for row in rows:
             reason = row["algorithms"][name].get("skipped")

@@ -127,3 +127,15 @@ def test_folding_keeps_the_number_of_matches() -> None:
     weights = {(int(x), int(y)): int(w) for x, y, w in zip(*folded.columns.values(), weight, strict=True)}
     assert weights == {(1, 0): 6, (1, 1): 2, (2, 0): 1}
     assert folded.matches() == rows.matches() == 9
+
+
+@pytest.mark.parametrize("different", [0, 1, 50, 5_000, 40_000])
+def test_large_sets_that_are_nearly_the_same(different: int) -> None:
+    """They are compared stretch by stretch; the answer is that of a search for each key."""
+    rng = np.random.default_rng(different)
+    rows = np.unique(rng.integers(0, 1 << 40, 50_000))
+    fewer = np.delete(rows, rng.choice(len(rows), min(different, len(rows) - 1), replace=False))
+    other = np.unique(np.concatenate((fewer, rng.integers(0, 1 << 40, different))))
+    for one, two in ((rows, fewer), (fewer, rows), (rows, other), (other, rows), (other, fewer)):
+        found = packed.contains(one.reshape(1, -1), two.reshape(1, -1))
+        assert found.tolist() == np.isin(two, one).tolist()

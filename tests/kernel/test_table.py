@@ -59,6 +59,26 @@ def test_a_history_of_changes_equals_sets(seed: int) -> None:
         assert pairs_of(old) == was
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_differences_of_relatives(seed: int) -> None:
+    """Tables made from one another share runs: only what they do not share, and what is dead, is looked at."""
+    rng = random.Random(seed)
+    pairs = random_pairs(rng, 200, domain=40)
+    made: list[tuple[Table, Pairs]] = [(table_of(pairs), pairs)]
+    for _ in range(12):
+        table, pairs = rng.choice(made)
+        some = random_pairs(rng, rng.choice([2, 6, 30]), domain=40)
+        if rng.random() < 0.5:
+            made.append((table.plus(table_of(some)), pairs | some))
+        elif (left := table.minus(table_of(some))) is not None:
+            made.append((left, pairs - some))
+    for one, mine in made:
+        for other, theirs in made:
+            found = one.minus(other)
+            assert pairs_of(found) == mine - theirs
+            assert (len(found) if found else 0) == len(mine - theirs)
+
+
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("block", [8 * 6 * 3, 1 << 20])
 def test_join_equals_nested_loops_in_any_block_size(seed: int, block: int) -> None:

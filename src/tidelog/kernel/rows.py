@@ -26,6 +26,9 @@ WIDE = 31  # bits of a term id at most; two of them fill a word
 HALF = 32  # the shift of the first of two columns of that many bits
 LOW = (1 << HALF) - 1
 _SORTED_PROBE = 512  # from this many keys on, sorting them before a search pays
+_SIMILAR = 16_384  # from this many keys on it is worth seeing whether they are mostly the same as the rows
+_STRETCH = 32  # keys that are compared at a time
+_SAMPLE = 64  # stretches that are looked at first
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,37 @@ def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: Side) -> Ints:
 
 def contains(rows: Ints, keys: Ints) -> Mask:
     """Which of the keys are among the sorted rows."""
+    if rows.shape[0] == 1 and _SIMILAR < keys.shape[1] < 2 * rows.shape[1] and _is_ordered(keys[0]):
+        found = _contains_similar(rows[0], keys[0])
+        if found is not None:
+            return found
     return find(rows, keys)[1]
+
+
+def _contains_similar(rows: Ints, keys: Ints) -> Mask | None:
+    """The same for sorted keys that are mostly the same as the rows: stretches of keys are compared with stretches of
+    rows, and only keys in stretches that differ are searched. None if a sample shows other keys.
+    """
+    count = len(keys) // _STRETCH
+    first = keys[: count * _STRETCH : _STRETCH]
+    sample = np.arange(0, count, -(-count // _SAMPLE))
+    if np.count_nonzero(_same(rows, keys, sample, rows.searchsorted(first[sample]))) < len(sample) // 2:
+        return None
+    same = _same(rows, keys, np.arange(count), rows.searchsorted(first))
+    found = np.empty(len(keys), dtype=np.bool_)
+    found[: count * _STRETCH] = np.repeat(same, _STRETCH)
+    found[count * _STRETCH :] = False
+    rest = np.flatnonzero(~found)
+    found[rest] = _find(rows.reshape(1, -1), keys[rest].reshape(1, -1))[1]
+    return found
+
+
+def _same(rows: Ints, keys: Ints, stretches: Ints, at: Ints) -> Mask:
+    """Which stretches of keys are what the rows have from these places on."""
+    within = np.arange(_STRETCH)
+    mine = rows.take(at[:, None] + within, mode="clip")
+    same: Mask = (mine == keys[: len(keys) // _STRETCH * _STRETCH].reshape(-1, _STRETCH)[stretches]).all(axis=1)
+    return same
 
 
 def find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:

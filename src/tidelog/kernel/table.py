@@ -65,9 +65,11 @@ class Table:
 
     def contains_run(self, run: Run) -> Mask:
         """Which rows of the run are live here."""
-        found = np.zeros(len(run), dtype=np.bool_)
-        for mine in self.runs:
-            found |= mine.contains_run(run)
+        found = self.runs[0].contains_run(run)
+        for mine in self.runs[1:]:
+            missing = ~found
+            if missing.any():
+                found[missing] = mine.contains_run(run.keep(missing))
         if self.dead is not None and found.any():
             found &= ~self.dead.contains_run(run)
         return found
@@ -92,12 +94,23 @@ class Table:
         return self._made_flat()
 
     def _made_flat(self) -> Run:
-        run = merge(self.runs)
-        return run if self.dead is None else run.keep(~self.dead.contains_run(run))
+        return self._living(merge(self.runs))
+
+    def _living(self, run: Run) -> Run:
+        """The rows of a run of this table that are live. There are far fewer dead ones: they are looked for."""
+        if self.dead is None:
+            return run
+        gone = self.dead.flat
+        if gone.layout != run.layout:
+            return run.keep(~self.dead.contains_run(run))
+        at, here = packed.find(run.rows, gone.rows)
+        live = np.ones(len(run), dtype=np.bool_)
+        live[at[here]] = False
+        return run.keep(live)
 
     def columns(self) -> list[Ints]:
         """The live rows column by column, run after run."""
-        live = [r if self.dead is None else r.keep(~self.dead.contains_run(r)) for r in self.runs]
+        live = [self._living(r) for r in self.runs]
         return [np.concatenate([r.column(c) for r in live]) for c in range(self.arity)]
 
     def may_hold(self, column: int, value: int) -> bool:
@@ -127,20 +140,26 @@ class Table:
 
     def minus(self, other: Table) -> Table | None:
         """This table without the other one's rows; None when nothing is left."""
-        if self.dead is None and other.dead is None and self.shares_runs(other):
-            own = tuple(r for r in self.runs if not any(r is o for o in other.runs))
-            return Table(own).minus(other) if own else None
+        shared = tuple(r for r in self.runs if any(r is o for o in other.runs))
+        if shared:
+            return self._minus_relative(other, shared)
         if len(other) * 8 > len(self):
-            mine = self.flat
-            left = mine.keep(~other.contains_run(mine))
-            return self if len(left) == len(self) else Table((left,)) if len(left) else None
+            left = tuple(kept for r in map(self._living, self.runs) if len(kept := r.keep(~other.contains_run(r))))
+            return self if sum(map(len, left)) == len(self) else _table(left)
         gone = other.flat
         gone = gone.keep(self.contains_run(gone))
         return self._bury(gone) if len(gone) else self
 
-    def shares_runs(self, other: Table) -> bool:
-        """Whether one was made from the other, so that their difference is known without looking at what they share."""
-        return any(r is o for r in self.runs for o in other.runs)
+    def _minus_relative(self, other: Table, shared: tuple[Run, ...]) -> Table | None:
+        """The same where one was made from the other: of the runs that both have only rows that are dead there are
+        left, and nobody looks at the others.
+        """
+        own = tuple(self._living(r) for r in self.runs if not any(r is s for s in shared))
+        left = [r.keep(~other.contains_run(r)) for r in own]
+        if other.dead is not None:
+            dead = other.dead.flat
+            left.append(dead.keep(Table(shared, self.dead).contains_run(dead)))
+        return _table(tuple(r for r in left if len(r)))
 
     def _bury(self, gone: Run) -> Table:
         dead = Table((gone,)) if self.dead is None else self.dead.plus(Table((gone,)))
@@ -154,6 +173,11 @@ class Table:
         mine = self.flat
         both = mine.keep(other.contains_run(mine))
         return self if len(both) == len(self) else Table((both,)) if len(both) else None
+
+
+def _table(runs: tuple[Run, ...]) -> Table | None:
+    """The table of disjoint runs, each with rows; None without any."""
+    return Table(settle(runs, merge)) if runs else None
 
 
 def settle(runs: tuple[R, ...], merge: Callable[[Sequence[R]], R]) -> tuple[R, ...]:

@@ -47,7 +47,7 @@ from tidelog.store.store import Store
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SCRATCH = "scratch"
+SCRATCH, SESSION = "scratch", "session"
 _GATHERED = 2_000_000  # facts of a change up to which the driver writes it
 
 
@@ -140,14 +140,15 @@ class Bulk:
         cluster: Cluster | None = None,
     ) -> None:
         self.master = master
-        self.seconds: dict[str, float] = {}  # of the stages of the last change
+        self.seconds: dict[str, float] = {}  # of the stages of the last change, and of the start of Spark
         self._stack = ExitStack()
         self._local = local
         self._tell: Callable[[str], None] = silent
         self._scratch = _new_scratch(store, self._stack)
         self._session: SparkSession | None = None
         if cluster is None:
-            self._session = self._stack.enter_context(session(spark, master))
+            with self._timed(SESSION):
+                self._session = self._stack.enter_context(session(spark, master))
             cluster = SparkCluster(self._session)
         self._cluster = Watched(cluster)
         self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
