@@ -30,6 +30,7 @@ FULL = (f"{NAME}-10", f"{NAME}-100")  # the largest is measured when it is asked
 WITHOUT_PEER = (500,)
 MASTER = "local[2]"
 PAGE = "spark"
+UNKNOWN = "—"
 EACH = 50  # rounds that are told of together
 STAGES = {
     SESSION: "start of Spark",
@@ -102,8 +103,7 @@ def markdown(result: Result) -> str:
         table(("universities", *STAGES.values(), "the rest", "open and ask, local"), _stages(sizes)),
         "### The closure",
         table(CLOSURE, _closures(sizes)),
-        f"### Changes: {REMOVED:.0%} of the triples removed, and added again, in seconds",
-        table(CHANGES, _changes(sizes)),
+        *_changes(sizes),
         *_rounds(sizes),
         "### Memory at most, in GB (without mapped files)",
         table(("universities", "driver", "JVM", "Python workers together", "all local"), _memory(sizes)),
@@ -123,11 +123,11 @@ CLOSURE = ("universities", "derivations", "local", "Spark", "Spark / local", "Da
 def _pipeline(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
     for size in sizes:
         spark, local = size["pipeline"], size["local"]
-        triples, total = spark["explicit"], spark["total"]
-        rates = (triples / seconds for seconds in (total, total - spark["stages"][SESSION]))
+        triples, total, start = spark["explicit"], spark["total"], spark["stages"].get(SESSION)
+        running = UNKNOWN if start is None else f"{triples / (total - start):,.0f}"
         yield (
             f"{size['universities']}", f"{triples:,}", f"{spark['facts']:,}", f"{spark['rounds']}",
-            f"{total:.1f} s", *(f"{rate:,.0f}" for rate in rates), *_against(total, local),
+            f"{total:.1f} s", f"{triples / total:,.0f}", running, *_against(total, local),
         )  # fmt: skip
 
 
@@ -140,7 +140,7 @@ def _against(seconds: float, local: Result) -> tuple[str, str]:
 def _stages(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
     for size in sizes:
         spark = size["pipeline"]
-        cells = (f"{spark['stages'].get(stage, 0):.1f}" for stage in STAGES)
+        cells = (f"{spark['stages'][stage]:.1f}" if stage in spark["stages"] else UNKNOWN for stage in STAGES)
         rest = spark["total"] - sum(spark["stages"].values())
         yield (f"{size['universities']}", *cells, f"{rest:.1f}", f"{spark['opened']:.1f}")
 
@@ -161,16 +161,20 @@ CHANGES = (
 )
 
 
-def _changes(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
-    for size in sizes:
-        found = size.get("changes", {"failed": ""})
-        if "failed" not in found:
-            less = found["spark"]["less"]
-            times = (found[e][k]["seconds"] for e in ("spark", "local") for k in ("less", "again", "more"))
-            yield (
-                f"{size['universities']}", f"{found['removed']:,}", f"{less['facts']:,}", less["algorithm"],
-                f"{less['rounds']}", *(f"{seconds:.1f}" for seconds in times),
-            )  # fmt: skip
+def _changes(sizes: Sequence[Result]) -> Iterator[str]:
+    rows = [_changed(size["universities"], size["changes"]) for size in sizes if "spark" in size.get("changes", {})]
+    if rows:
+        yield f"### Changes: {REMOVED:.0%} of the triples removed, and added again, in seconds"
+        yield table(CHANGES, rows)
+
+
+def _changed(universities: int, found: Result) -> tuple[str, ...]:
+    less = found["spark"]["less"]
+    times = (found[e][k]["seconds"] for e in ("spark", "local") for k in ("less", "again", "more"))
+    return (
+        f"{universities}", f"{found['removed']:,}", f"{less['facts']:,}", less["algorithm"], f"{less['rounds']}",
+        *(f"{seconds:.1f}" for seconds in times),
+    )  # fmt: skip
 
 
 def _rounds(sizes: Sequence[Result]) -> Iterator[str]:
