@@ -165,7 +165,7 @@ def _changes(sizes: Sequence[Result]) -> Iterator[str]:
     rows = [_changed(size["universities"], size["changes"]) for size in sizes if "spark" in size.get("changes", {})]
     if rows:
         yield f"### Changes: {REMOVED:.0%} of the triples removed, and added again, in seconds"
-        yield table(CHANGES, rows)
+        yield table(CHANGES, iter(rows))
 
 
 def _changed(universities: int, found: Result) -> tuple[str, ...]:
