@@ -24,6 +24,7 @@ Argument = Variable | Term | Aggregate
 _HALF = 32
 _NONE = np.empty(0, dtype=np.int64)
 _IN_COLUMN = (1 << 61, 1 << 62)  # what tells keys with a constant from those without, by its column
+_NUMBER = (1 << 29) - 1  # of a relation, once the rest of a key is shifted away
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class AtomIndex:
         self.numbering = Numbering.of(dictionary)
         by_key: dict[int, list[int]] = {}
         self.anywhere: list[int] = []  # triples whose predicate is a variable
-        self._columns: dict[int, set[int]] = {}  # by relation, the columns in which atoms have constants
+        with_constant: dict[int, set[int]] = {}  # by column, the relations of atoms that have one there
         for i, atom in enumerate(atoms):
             narrow = Narrow.of(atom, dictionary)
             if narrow is None:
@@ -91,13 +92,21 @@ class AtomIndex:
                 continue  # small sets have no facts of wider relations
             place = next(iter(narrow.constants()), None)
             key = narrow.number << _HALF
-            columns = self._columns.setdefault(narrow.number, set())
             if place is not None:
-                columns.add(place)
+                with_constant.setdefault(place, set()).add(narrow.number)
                 key |= _IN_COLUMN[place] | dictionary.encode(narrow.args[place])  # type: ignore[arg-type]
             by_key.setdefault(key, []).append(i)
         keys = sorted(by_key)
-        self._number = {key: i for i, key in enumerate(keys)}
+        # By the number of a relation, and at the end for all that came later: the key without a constant, or -1.
+        self._plain = np.full(2 + max((k >> _HALF & _NUMBER for k in keys), default=0), -1, dtype=np.int64)
+        for i, key in enumerate(keys):
+            if key < _IN_COLUMN[0]:
+                self._plain[key >> _HALF] = i
+        self._columns: list[tuple[int, Mask]] = []  # and which relations have keys with a constant in a column
+        for column, numbers in with_constant.items():
+            some = np.zeros(len(self._plain), dtype=np.bool_)
+            some[list(numbers)] = True
+            self._columns.append((column, some))
         self._keys = np.array(keys, dtype=np.int64)
         self._counts = np.array([len(by_key[k]) for k in keys], dtype=np.int64)
         self._starts = np.cumsum(self._counts) - self._counts
@@ -119,24 +128,20 @@ class AtomIndex:
 
     def _found(self, facts: Mixed) -> tuple[Ints, Ints]:
         """Pairs (position of a fact, number of a key): a key is what some atoms have in common."""
-        found, keys = [], []
-        for number, (start, stop) in facts.segments.items():
-            if number not in self._columns:
-                continue
-            relation = number << _HALF
-            if relation in self._number:
-                found.append(np.arange(start, stop))
-                keys.append(np.full(stop - start, self._number[relation]))
-            for column in self._columns[number]:
-                values = (facts.second if column else facts.first)[start:stop]
-                asked = values | (relation | _IN_COLUMN[column])
-                at = self._keys.searchsorted(asked)
-                hits = (self._keys.take(at, mode="clip") == asked).nonzero()[0]
-                found.append(hits + start)
-                keys.append(at[hits])
-        if len(found) == 1:
-            return found[0], keys[0]
-        return (np.concatenate(found), np.concatenate(keys)) if found else (_NONE, _NONE)
+        relations = np.minimum(facts.relations, len(self._plain) - 1)
+        plain = self._plain[relations]
+        at = (plain >= 0).nonzero()[0]
+        found, keys = [at], [plain[at]]
+        for column, some in self._columns:
+            at = some[relations].nonzero()[0]
+            if len(at):
+                values = (facts.second if column else facts.first)[at]
+                asked = values | relations[at] << _HALF | _IN_COLUMN[column]
+                key = self._keys.searchsorted(asked)
+                hits = (self._keys.take(key, mode="clip") == asked).nonzero()[0]
+                found.append(at[hits])
+                keys.append(key[hits])
+        return np.concatenate(found), np.concatenate(keys)
 
     def has_triples(self, facts: Mixed) -> bool:
         """Whether the atoms in `anywhere` have something to match."""
