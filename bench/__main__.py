@@ -51,7 +51,7 @@ class Seconds:
 
 PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # by whether the run is quick
 OWL = {True: Seconds(90, 2), False: Seconds(300, 10)}
-CHANGES = {True: Seconds(20, 0.5), False: Seconds(120, 5)}
+CHANGES = {True: Seconds(20, 0.5), False: Seconds(30, 2)}
 UPDATES = {True: Seconds(20, 0.5), False: Seconds(60, 12)}
 QUERIES = {True: Seconds(60, 0.5), False: Seconds(600, 5)}
 
