@@ -95,6 +95,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"report, {', '.join(EVERY_NAME)}")
     parser.add_argument("--quick", action="store_true", help="the smaller sizes only, in a few minutes")
+    parser.add_argument(
+        "--without-peer", action="store_true", help="Spark: the DataFrame loop as it was measured before"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     parser.add_argument("--seconds", type=float, help="time limit of one measurement (else as the report says)")
     return parser
@@ -178,8 +181,10 @@ def _spark(options: argparse.Namespace) -> int:
     chosen = spark.chosen(options.workloads, options.quick)
     if chosen:
         name = f"{spark.NAME}-{_extent(options, whole=spark.is_published(options.workloads))}"
-        found = spark.run(chosen, RESULTS / "data", _limits(options, QUERIES))
-        _finish(options, spark.added(found, RESULTS / f"{name}.json"), name, spark)
+        found = spark.run(chosen, RESULTS / "data", _limits(options, QUERIES), not options.without_peer)
+        if name in PAGES:
+            found = spark.added(found, DOCS / f"{spark.PAGE}.json")
+        _finish(options, found, name, spark)
     return 0
 
 

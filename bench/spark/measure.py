@@ -27,7 +27,7 @@ NAME = "spark"
 SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}
 QUICK = (f"{NAME}-10",)
 FULL = (f"{NAME}-10", f"{NAME}-100")  # the largest is measured when it is asked for by name
-WITHOUT_PEER = (500,)
+PEER, WITHOUT_PEER = "frames", (500,)
 MASTER = "local[2]"
 PAGE = "spark"
 UNKNOWN = "—"
@@ -58,30 +58,42 @@ def is_published(names: Sequence[str]) -> bool:
 
 
 def added(found: Result, earlier: Path) -> Result:
-    """The sizes that were found, with those of an earlier run that has others."""
+    """What was found, with what an earlier run has besides: other sizes, and the peer if it was left out now."""
     if not earlier.exists():
         return found
-    sizes = {**json.loads(earlier.read_text())["sizes"], **found["sizes"]}
+    before = json.loads(earlier.read_text())
+    sizes: Result = {}
+    for name, size in before["sizes"].items():
+        commit = {"commit": size.get("commit", before["machine"]["commit"])}
+        sizes[name] = {**size, **commit}
+        if name in found["sizes"] and PEER in size:
+            sizes[name] = {PEER: {**commit, **size[PEER]}}
+    for name, size in found["sizes"].items():
+        sizes[name] = {**sizes.get(name, {}), **size}
     return {**found, "sizes": {name: sizes[name] for name in SIZES if name in sizes}}
 
 
-def run(sizes: Sequence[str], data: Path, limits: Limits) -> Result:
+def run(sizes: Sequence[str], data: Path, limits: Limits, peer: bool = True) -> Result:
     """Everything that was measured, ready for JSON."""
     versions = {"tidelog": tidelog.__version__, "pyspark": version("pyspark")}
-    result: Result = {"machine": machine.describe(), "versions": versions, "master": MASTER, "sizes": {}}
+    about = machine.describe()
+    result: Result = {"machine": about, "versions": versions, "master": MASTER, "sizes": {}}
     for name in sizes:
-        result["sizes"][name] = _measured(SIZES[name], data, limits)
+        result["sizes"][name] = {"commit": about["commit"], **_measured(SIZES[name], data, limits, peer)}
     return result
 
 
-def _measured(size: int, data: Path, limits: Limits) -> Result:
+def _measured(size: int, data: Path, limits: Limits, peer: bool) -> Result:
     workload = NAMED.get(f"lubm-{size}") or Workload(
         "lubm", str(size), size, f"{size} universities", (), university(size)
     )
     case = prepare(workload, data)
     found: Result = {"universities": size, "bytes": case.data_path.stat().st_size}
+    ways = ["pipeline", "local", "changes"]
+    ways += ["rounds"] if size == min(SIZES.values()) else []
+    ways += [PEER] if peer and size not in WITHOUT_PEER else []
     with TemporaryDirectory(dir=data) as folder:
-        for way in ("pipeline", "local", "changes", *(() if size in WITHOUT_PEER else ("frames", "rounds"))):
+        for way in ways:
             print(f"{NAME}-{size}: {way}", file=sys.stderr, flush=True)
             arguments = (way, case.to_json(), folder, MASTER)
             try:
@@ -96,7 +108,7 @@ def _measured(size: int, data: Path, limits: Limits) -> Result:
 def markdown(result: Result) -> str:
     sizes = [s for s in result["sizes"].values() if "failed" not in s["pipeline"]]
     parts = [
-        machine_line(result),
+        " ".join([machine_line(result), *_earlier(result)]),
         f"### Files to a committed, materialised knowledge base on `{result['master']}`",
         table(PIPELINE, _pipeline(sizes)),
         "### The same, stage by stage, in seconds",
@@ -111,6 +123,16 @@ def markdown(result: Result) -> str:
         *predictions(sizes),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _earlier(result: Result) -> Iterator[str]:
+    """What was measured at another commit."""
+    now = result["machine"]["commit"]
+    for size in result["sizes"].values():
+        if size.get("commit", now) != now:
+            yield f"What is said of {size['universities']} universities was measured at commit {size['commit']}."
+        elif size.get(PEER, {}).get("commit", now) != now:
+            yield f"The DataFrame loop with {size['universities']} universities ran at commit {size[PEER]['commit']}."
 
 
 PIPELINE = (
@@ -152,7 +174,7 @@ def _closures(sizes: Sequence[Result]) -> Iterator[tuple[str, ...]]:
         own = [f"{local['closure']:.1f} s", f"{seconds:.1f} s", f"{seconds / local['closure']:.1f}"]
         if "failed" in local:
             own = [local["failed"], f"{seconds:.1f} s", ""]
-        yield (f"{size['universities']}", f"{spark['derivations']:,}", *own, *_peer(size.get("frames"), seconds, spark))
+        yield (f"{size['universities']}", f"{spark['derivations']:,}", *own, *_peer(size.get(PEER), seconds, spark))
 
 
 CHANGES = (
