@@ -29,7 +29,7 @@ _OURS = {
     "spark.driver.memory": "2g",  # the data are with the Python workers; the JVM only passes parcels on
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
-_LOGGING = Path(__file__).parent / "log4j2.properties"
+_LOG4J, _LOGGING = "LOG4J_CONFIGURATION_FILE", Path(__file__).parent / "log4j2.properties"
 # Where the JVM is on this machine too, and lives as long as a command does: most of its time would go into compiling
 # itself. `spark.driver.extraJavaOptions` comes after these, and wins.
 _SHORT_LIVED = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
@@ -58,7 +58,6 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     from pyspark.sql import SparkSession
 
     _find_programs()
-    os.environ.setdefault("LOG4J_CONFIGURATION_FILE", str(_LOGGING))
     if master is not None and master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()
     chosen = master or os.environ.get("SPARK_MASTER") or MASTER
@@ -69,7 +68,21 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     builder = SparkSession.builder.master(chosen)
     for name, value in {**ours, **settings}.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    with _quiet():
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The JVM that is started meanwhile, and no other program, logs as we say, unless it was told otherwise."""
+    if _LOG4J in os.environ:
+        yield
+        return
+    os.environ[_LOG4J] = str(_LOGGING)
+    try:
+        yield
+    finally:
+        del os.environ[_LOG4J]
 
 
 def _find_programs() -> None:
