@@ -33,7 +33,7 @@ PAGE = "spark"
 UNKNOWN = "—"
 EACH = 50  # rounds that are told of together
 STAGES = {
-    SESSION: "start of Spark",
+    SESSION: "start of Spark, with a first job",
     "parse": "parse",
     "encode": "encode (compress)",
     "route": "route",

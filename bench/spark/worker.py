@@ -36,6 +36,7 @@ from tidelog.engines.spark.facts import SparkFacts
 from tidelog.engines.spark.session import session
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
+from tidelog.pipeline.bulk import SESSION
 from tidelog.rules.parser import parse_rules
 
 Result = dict[str, Any]
@@ -52,11 +53,13 @@ _SAMPLE = 0.2
 def pipeline(case: Case, folder: Path, master: str) -> Result:
     path = folder / "spark.kb"
     start = time.perf_counter()
-    with Memory() as memory, tidelog.open(path) as kb:
-        change = kb.load(case.data_path, case.program_path, engine="spark", master=master)
+    with Memory() as memory, session(master=master) as spark, tidelog.open(path) as kb:
+        spark.range(2).mapInArrow(iter, "id long").repartition(2).collect()  # what Spark loads for its first job
+        started = time.perf_counter() - start
+        change = kb.load(case.data_path, case.program_path, engine="spark")
         total = time.perf_counter() - start
         assert kb._bulk is not None
-        stages = dict(kb._bulk.seconds)
+        stages = {**kb._bulk.seconds, SESSION: started}
         moved = _shuffled_bytes()
     begin = time.perf_counter()
     with tidelog.open(path) as kb:
