@@ -100,6 +100,8 @@ def _measured(size: int, data: Path, limits: Limits, peer: bool) -> Result:
                 found[way] = in_process("bench.spark.worker", *arguments, limits=limits, seconds=None, output=DEVNULL)
             except MeasurementError as failure:
                 found[way] = {"failed": str(failure)}
+    if "failed" in found["pipeline"]:
+        raise SystemExit(f"{NAME}-{size}: {found['pipeline']['failed']}")
     if len({found[way]["digest"] for way in ("pipeline", "local") if "digest" in found[way]}) > 1:
         raise SystemExit(f"{NAME}-{size}: Spark and the local engine disagree")
     return found
