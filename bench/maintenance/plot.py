@@ -59,4 +59,4 @@ def _draw(axes: Any, panel: Panel) -> None:
         axes.plot(*zip(*points, strict=True), style, marker=".", color=colours.get(name), label=name)
     axes.set(xscale="log", yscale="log", title=panel.title, xlabel=panel.x_label, ylabel="seconds")
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))  # beside the lines, not on them
