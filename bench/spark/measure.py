@@ -30,6 +30,7 @@ FULL = (f"{NAME}-10", f"{NAME}-100")  # the largest is measured when it is asked
 PEER, WITHOUT_PEER = "frames", (500,)
 MASTER = "local[2]"
 PAGE = "spark"
+WHERE = ("commit", "cpu")  # kept with what may stay on the page longer than the rest
 UNKNOWN = "—"
 EACH = 50  # rounds that are told of together
 STAGES = {
@@ -64,10 +65,10 @@ def added(found: Result, earlier: Path) -> Result:
     before = json.loads(earlier.read_text())
     sizes: Result = {}
     for name, size in before["sizes"].items():
-        commit = {"commit": size.get("commit", before["machine"]["commit"])}
-        sizes[name] = {**size, **commit}
+        where = {key: size.get(key, before["machine"][key]) for key in WHERE}
+        sizes[name] = {**size, **where}
         if name in found["sizes"] and PEER in size:
-            sizes[name] = {PEER: {**commit, **size[PEER]}}
+            sizes[name] = {PEER: {**where, **size[PEER]}}
     for name, size in found["sizes"].items():
         sizes[name] = {**sizes.get(name, {}), **size}
     return {**found, "sizes": {name: sizes[name] for name in SIZES if name in sizes}}
@@ -79,7 +80,8 @@ def run(sizes: Sequence[str], data: Path, limits: Limits, peer: bool = True) -> 
     about = machine.describe()
     result: Result = {"machine": about, "versions": versions, "master": MASTER, "sizes": {}}
     for name in sizes:
-        result["sizes"][name] = {"commit": about["commit"], **_measured(SIZES[name], data, limits, peer)}
+        where = {key: about[key] for key in WHERE}
+        result["sizes"][name] = {**where, **_measured(SIZES[name], data, limits, peer)}
     return result
 
 
@@ -132,9 +134,13 @@ def _earlier(result: Result) -> Iterator[str]:
     now = result["machine"]["commit"]
     for size in result["sizes"].values():
         if size.get("commit", now) != now:
-            yield f"What is said of {size['universities']} universities was measured at commit {size['commit']}."
+            yield f"What is said of {size['universities']} universities was measured at {_where(size)}."
         elif size.get(PEER, {}).get("commit", now) != now:
-            yield f"The DataFrame loop with {size['universities']} universities ran at commit {size[PEER]['commit']}."
+            yield f"The DataFrame loop with {size['universities']} universities ran at {_where(size[PEER])}."
+
+
+def _where(measured: Result) -> str:
+    return f"commit {measured['commit']} on {measured['cpu']}"
 
 
 PIPELINE = (

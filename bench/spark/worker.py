@@ -114,8 +114,12 @@ def _told(change: tidelog.Change) -> Result:
 class Clocked(SparkEngine):
     """Knows when each round began."""
 
+    def __init__(self, cluster: SparkCluster, scratch: Path) -> None:
+        super().__init__(cluster, Dictionary(), scratch, small=0)
+        self.starts: list[float] = []
+
     def derive_pivoted(self, *arguments: Any) -> SparkFacts:
-        self.__dict__.setdefault("starts", []).append(time.perf_counter())
+        self.starts.append(time.perf_counter())
         return super().derive_pivoted(*arguments)
 
 
@@ -123,11 +127,13 @@ def rounds(case: Case, folder: Path, master: str) -> Result:
     """The seconds that each round took. Nothing is small enough for the driver here."""
     names = [iri(f"n{i}") for i in range(ROUNDS + 1)]
     facts = [Fact("reached", (names[0],)), *(Fact("next", pair) for pair in pairwise(names))]
-    with session(master=master) as spark, TemporaryDirectory(dir=folder) as scratch:
-        engine = Clocked(SparkCluster(spark), Dictionary(), Path(scratch), small=0)
-        with closing(engine):
-            fixpoint(engine, parse_rules(CHAIN), engine.collect(()), engine.collect(facts), Work())
-            return {"seconds": [b - a for a, b in pairwise(engine.__dict__["starts"])], "jobs": engine.driver.jobs}
+    with (
+        session(master=master) as spark,
+        TemporaryDirectory(dir=folder) as scratch,
+        closing(Clocked(SparkCluster(spark), Path(scratch))) as engine,
+    ):
+        fixpoint(engine, parse_rules(CHAIN), engine.collect(()), engine.collect(facts), Work())
+        return {"seconds": [b - a for a, b in pairwise(engine.starts)], "jobs": engine.driver.jobs}
 
 
 def _shuffled_bytes() -> int:

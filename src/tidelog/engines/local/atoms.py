@@ -22,7 +22,6 @@ from tidelog.rules.syntax import Aggregate, Atom, Variable
 Argument = Variable | Term | Aggregate
 
 _HALF = 32
-_NONE = np.empty(0, dtype=np.int64)
 _IN_COLUMN = (1 << 61, 1 << 62)  # what tells keys with a constant from those without, by its column
 _NUMBER = (1 << 29) - 1  # of a relation, once the rest of a key is shifted away
 
