@@ -100,8 +100,15 @@ ALGORITHM_FAULTS = (
         "search ends too early",
         "one proved fact ends the search for all",
         "algorithms/backward_forward.py",
-        "sought = sought - self.P",
-        "sought = self.nothing if sought & self.P else sought",
+        "sought, active = sought - proved, active - proved",
+        "sought, active = self.nothing if sought & proved else sought, active - proved",
+    ),
+    Fault(
+        "proved facts forgotten",
+        "what a search did not have to chain forward from is not used by the next one either",
+        "algorithms/backward_forward.py",
+        "if not sought:\n            return",
+        "if not sought:\n            self.unused = self.nothing\n            return",
     ),
     Fault(
         "first window only",

@@ -7,18 +7,20 @@
              at sight:  P |= H[C] <- B1[E] .. Bn[E]                     one instance for each fact
 
 C checked facts, P proved, V the part of P that was used, Y proved but not checked (yet), S disproved; D examined
-consequences of the deletion, O the part of D that was propagated; Q what one search has seen.
+consequences of the deletion, O the part of D that was propagated, which is what is gone; Q what one search has seen.
 
 Set at a time. A fact with thousands of supports must not show them all when the first would do. So a search first sees
 which facts follow from explicit ones in one step: these are proved, and nothing has to be asked about what they follow
 from. Of the others it looks at few candidates, and comes back with a wider window only for facts that are still not
-proved. When every fact that was asked for is proved the search ends, whatever it has left open; otherwise it ends when
-nothing is open, and then all that it has seen and not proved is disproved.
+proved. When every fact that was asked for is proved the search ends, whatever it has left open, and facts that nobody
+had to chain forward from wait for the next one; otherwise it ends when nothing is open, and then all that it has seen
+and not proved is disproved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Work
@@ -26,6 +28,7 @@ from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.proofs import proofs
 from tidelog.algorithms.layers import Support
+from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
 
@@ -37,7 +40,7 @@ def decrease(support: Support[F], lost: F, work: Work) -> F:
     """The facts that are gone."""
     search = Search(support, work)
     D = N = lost
-    rest = support.I  # I - O
+    O, rest = search.nothing, support.I  # rest: I - O
     while N:
         work.rounds += 1
         search.check(N)
@@ -45,10 +48,11 @@ def decrease(support: Support[F], lost: F, work: Work) -> F:
         remaining, before = rest - N, work.derivations
         heads = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
         work.count("Del", work.derivations - before)
+        O = O | N
         rest, N = remaining, heads - D
         D = D | N
     work.count("C", len(search.C))
-    return D - search.P
+    return O
 
 
 class Search(Generic[F]):
@@ -57,16 +61,19 @@ class Search(Generic[F]):
     def __init__(self, support: Support[F], work: Work) -> None:
         self.support = support
         self.work = work
-        self.guarded = tuple(with_body(r, h) for r in support.rules for h in r.heads)
+        self.guarded = _guarded(support.rules)
         nothing = support.engine.collect(())
         self.nothing = nothing
-        self.C = self.P = self.Y = self.S = nothing
+        self.C = self.P = self.V = self.Y = self.S = nothing
+        self.unused = nothing  # P - V
 
     def check(self, N: F) -> None:
         """Decide whether the facts N are provable: afterwards each is in P or in S."""
-        Q = new = N - self.P - self.S
-        self._saturate(new)
-        sought = active = new - self.P
+        Q = N - self.P - self.S
+        sought = self._look_at(Q)
+        if not sought:
+            return
+        sought = active = sought - self._saturate()
         level, waiting = 0, [self.nothing for _ in WINDOWS]
         sources = self.support.I - self.S
         while sought:
@@ -78,12 +85,12 @@ class Search(Generic[F]):
             bodies, unfinished = self._backward(active, level, sources)
             if unfinished:
                 waiting[level + 1] = waiting[level + 1] | unfinished
-            new = bodies - Q - self.P
-            if new:
-                Q = Q | new
-                self._saturate(new)
-                sought = sought - self.P
-            level, active = 0, new - self.P
+            level, active = 0, bodies - Q - self.P
+            if active:
+                Q = Q | active
+                active = self._look_at(active)
+                proved = self._saturate()
+                sought, active = sought - proved, active - proved
 
     def _next(self, waiting: list[F]) -> tuple[int, F]:
         """Those that wait for the narrowest window and are still not proved, if there are any."""
@@ -103,20 +110,15 @@ class Search(Generic[F]):
         self.work.count("Bwd", self.work.derivations - before)
         return found
 
-    def _saturate(self, new: F) -> None:
-        """Forward from newly checked facts: all that follows among the checked ones is proved."""
+    def _look_at(self, new: F) -> F:
+        """Check facts; those that are not seen to be proved at once."""
         proved = self.support.axioms(new, self.work) | (new & self.Y)
-        at_sight, bodies = self._at_sight(new - proved)
+        rest = new - proved
+        at_sight, bodies = self._at_sight(rest)
         self.C = self.C | (new | bodies)
         proved = proved | at_sight
-        before = self.work.derivations
-        while N := proved - self.P:
-            V, self.P = self.P, self.P | N
-            support = self.support
-            heads = support.engine.derive_pivoted(support.rules, V, N, self.P, support.negated, self.work)
-            proved = heads & self.C
-            self.Y = self.Y | (heads - proved)
-        self.work.count("Sat", self.work.derivations - before)
+        self.P, self.unused = self.P | proved, self.unused | proved
+        return rest - at_sight
 
     def _at_sight(self, new: F) -> tuple[F, F]:
         """Those that follow from explicit facts in one step, and these explicit facts."""
@@ -126,3 +128,21 @@ class Search(Generic[F]):
         found = proofs(support.engine, self.guarded, new, support.E, support.negated, self.work)
         self.work.count("Bwd", self.work.derivations - before)
         return found
+
+    def _saturate(self) -> F:
+        """Forward from proved facts: all that follows among the checked ones is proved. What is proved by this."""
+        before, support, proved = self.work.derivations, self.support, self.nothing
+        while N := self.unused:
+            heads = support.engine.derive_pivoted(support.rules, self.V, N, self.P, support.negated, self.work)
+            checked = heads & self.C
+            self.Y = self.Y | (heads - checked)
+            self.unused = checked - self.P
+            self.V, self.P, proved = self.P, self.P | self.unused, proved | self.unused
+        self.work.count("Sat", self.work.derivations - before)
+        return proved
+
+
+@lru_cache(maxsize=64)
+def _guarded(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    """Each rule with each of its heads put in front of its body."""
+    return tuple(with_body(r, h) for r in rules for h in r.heads)

@@ -147,8 +147,7 @@ class _Change(Generic[F]):
         kept = [r for r in level.kept if r.aggregate is None]
         gained = [over(r, self.after) for r in level.added] + [v for r in kept for v in self.now.touched(r)]
         lost = [over(r, self.I) for r in level.removed] + [v for r in kept for v in self.was.touched(r)]
-        aggregates = [r for r in level.kept if r.aggregate is not None]
-        more, less = changed_groups(self.engine, aggregates, self.I, self.after, self.minus, self.plus)
+        more, less = changed_groups(self.engine, level.kept_aggregates, self.I, self.after, self.minus, self.plus)
         self.move(self.engine.tally(gained, self.work) + more, self.engine.tally(lost, self.work) + less)
 
     def _decrease(self, stratum: Layer, decrease: Decrease) -> None:

@@ -169,13 +169,12 @@ class LayerChange(Generic[F]):
     def maintain(self, decrease: Decrease, minus: F, plus: F, work: Work) -> tuple[F, F]:
         """From the net change below this layer to the net change with it."""
         after = (self.I - minus) | plus
-        aggregates = tuple(r for r in self.rules.kept if r.aggregate)
+        aggregates = self.rules.kept_aggregates
         groups = Groups(self.engine, aggregates, self.I, after, minus, plus)
         lost = minus | self._lost(plus, groups, work)
         D = self.nothing
         if lost:
-            rules = tuple(r for r in self.rules.kept if r.aggregate is None and r.atoms)
-            lower = (*self.lower, *aggregates, *(r for r in self.rules.kept if not r.atoms))
+            rules, lower = self.rules.kept_plain, (*self.lower, *aggregates, *self.rules.kept_axioms)
             known = self.E - plus
             D = decrease(Support(self.engine, rules, self.I, self.I | plus, after, known, lower), lost, work)
         A = self._increase(D, minus, plus, groups, work)

@@ -210,9 +210,8 @@ class _LayerChange(Generic[F]):
         less, more = self.engine.tally(lost, self.work), self.engine.tally(gained, self.work)
         if number > 1:
             return less, more
-        aggregates = [r for r in self.rules.kept if r.aggregate is not None]
         lower = self.lower, self.lower_after, self.lower_minus, self.lower_plus
-        given, taken = changed_groups(self.engine, aggregates, *lower)
+        given, taken = changed_groups(self.engine, self.rules.kept_aggregates, *lower)
         return less + taken, more + given
 
     def _side(self, old: F, last: Iteration[F], negated: F, other: F, Z: F) -> Side[F]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
+from functools import cached_property
 
 from tidelog.rules.strata import stratify
 from tidelog.rules.syntax import Rule
@@ -20,6 +21,19 @@ class Layer:
     kept: tuple[Rule, ...]
     removed: tuple[Rule, ...] = ()
     added: tuple[Rule, ...] = ()
+
+    @cached_property
+    def kept_plain(self) -> tuple[Rule, ...]:
+        """Rules that stay and are neither aggregates nor axioms; always the same tuple, so that nobody compares it."""
+        return tuple(r for r in self.kept if r.aggregate is None and r.atoms)
+
+    @cached_property
+    def kept_aggregates(self) -> tuple[Rule, ...]:
+        return tuple(r for r in self.kept if r.aggregate is not None)
+
+    @cached_property
+    def kept_axioms(self) -> tuple[Rule, ...]:
+        return tuple(r for r in self.kept if not r.atoms)
 
 
 def layers(before: Iterable[Rule], after: Iterable[Rule]) -> list[Layer]:

@@ -76,6 +76,8 @@ class LocalEngine:
         by_predicate: dict[tuple[str, int], list[tuple[Term, ...]]] = {}
         for fact in facts:
             by_predicate.setdefault((fact.predicate, len(fact.args)), []).append(fact.args)
+        if not by_predicate:
+            return LocalFacts(self.dictionary, {})
         gathered = Gathered(self.dictionary, self.budget)
         encode = self.dictionary.encode
         for (predicate, arity), rows in by_predicate.items():
