@@ -27,24 +27,28 @@ def bits_for(ids: int, relations: int) -> int | None:
 class Mixed:
     """An immutable set of rows of numbered relations."""
 
-    __slots__ = ("_first", "_second", "_segments", "bits", "codes")
+    __slots__ = ("_first", "_relations", "_second", "_segments", "_stacked", "bits", "codes")
 
     def __init__(self, bits: int, codes: Ints) -> None:
         """`codes` are sorted and distinct."""
         self.bits = bits
         self.codes = codes
+        self._relations: Ints | None = None
         self._first: Ints | None = None
         self._second: Ints | None = None
+        self._stacked: Ints | None = None
         self._segments: dict[int, tuple[int, int]] | None = None
 
     @classmethod
     def of(cls, bits: int, codes: Ints) -> Mixed:
-        """Codes in any order, repeated or not; the stable sort merges stretches that are in order already."""
-        codes = np.sort(codes, kind="stable")
-        fresh = np.empty(len(codes), dtype=np.bool_)
-        fresh[:1] = True
-        np.not_equal(codes[1:], codes[:-1], out=fresh[1:])
-        return cls(bits, codes if np.count_nonzero(fresh) == len(fresh) else codes[fresh])
+        """Codes in any order, repeated or not, of an array that nobody else uses: it is sorted where it is. The stable
+        sort merges stretches that are in order already.
+        """
+        codes.sort(kind="stable")
+        again = codes[1:] == codes[:-1]
+        if np.count_nonzero(again):
+            codes = np.concatenate((codes[:1], codes[1:][~again]))
+        return cls(bits, codes)
 
     @classmethod
     def of_rows(cls, bits: int, relations: Sequence[int], rows: Sequence[Ints]) -> Mixed:
@@ -65,7 +69,9 @@ class Mixed:
 
     @property
     def relations(self) -> Ints:
-        return self.codes >> 2 * self.bits
+        if self._relations is None:
+            self._relations = self.codes >> 2 * self.bits
+        return self._relations
 
     @property
     def first(self) -> Ints:
@@ -79,6 +85,13 @@ class Mixed:
             self._second = self.codes & ((1 << self.bits) - 1)
         return self._second
 
+    @property
+    def stacked(self) -> Ints:
+        """Nothing, the first column and the second, one behind the other: column c of row i is at c * length + i."""
+        if self._stacked is None:
+            self._stacked = np.concatenate((np.zeros(len(self.codes), dtype=np.int64), self.first, self.second))
+        return self._stacked
+
     def packed(self) -> Ints:
         """The rows as tables pack them, relation after relation."""
         return self.first << _HALF | self.second
@@ -87,16 +100,8 @@ class Mixed:
     def segments(self) -> dict[int, tuple[int, int]]:
         """Where the rows of each relation start and stop."""
         if self._segments is None:
-            self._segments = self._cut()
+            self._segments = {number: (start, stop) for number, start, stop in cuts(self.relations)}
         return self._segments
-
-    def _cut(self) -> dict[int, tuple[int, int]]:
-        if not len(self.codes):
-            return {}
-        relations = self.relations
-        starts = [0, *((relations[1:] != relations[:-1]).nonzero()[0] + 1).tolist()]
-        ends = zip(starts, [*starts[1:], len(relations)], strict=True)
-        return dict(zip(relations[starts].tolist(), ends, strict=True))
 
     def rows_of(self, relation: int) -> Ints:
         """The rows of one relation as tables pack them."""
@@ -151,6 +156,15 @@ NONE = Mixed(_BITS[0], _NOTHING)
 
 def encode(bits: int, relations: Ints | int, first: Ints, second: Ints) -> Ints:
     return relations << 2 * bits | first << bits | second
+
+
+def cuts(numbers: Ints) -> list[tuple[int, int, int]]:
+    """(number, start, stop) of each stretch of equal numbers."""
+    if not len(numbers):
+        return []
+    last = (numbers[1:] != numbers[:-1]).nonzero()[0]
+    stops = [*(last + 1).tolist(), len(numbers)]
+    return list(zip([*numbers[last].tolist(), int(numbers[-1])], [0, *stops[:-1]], stops, strict=True))
 
 
 def _alike(one: Mixed, other: Mixed) -> tuple[Mixed, Mixed]:

@@ -127,12 +127,12 @@ class AtomIndex:
 
     def _found(self, facts: Mixed) -> tuple[Ints, Ints]:
         """Pairs (position of a fact, number of a key): a key is what some atoms have in common."""
-        relations = np.minimum(facts.relations, len(self._plain) - 1)
-        plain = self._plain[relations]
+        relations = facts.relations
+        plain = self._plain.take(relations, mode="clip")
         at = (plain >= 0).nonzero()[0]
         found, keys = [at], [plain[at]]
         for column, some in self._columns:
-            at = some[relations].nonzero()[0]
+            at = some.take(relations, mode="clip").nonzero()[0]
             if len(at):
                 values = (facts.second if column else facts.first)[at]
                 asked = values | relations[at] << _HALF | _IN_COLUMN[column]
@@ -159,18 +159,26 @@ class Templates:
         self.places, self.constants = np.array(places, dtype=np.int64), np.array(constants, dtype=np.int64)
         # Where all templates take a column from the same one of the fact: that one.
         self.alike = [p[0] if len(set(p)) == 1 else 0 for p in places]
+        self._fixed: tuple[int, Ints] | None = None
 
-    def column(self, number: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
-        """One column of the atoms made from pairs (fact, template), where two columns of all facts are given."""
+    def column(self, number: int, facts: Mixed, fact: Ints, template: Ints) -> Ints:
+        """One column of the atoms made from pairs (fact, template)."""
+        values = self._given(number, facts, fact, template)
+        return values if self.alike[number] else values | self.constants[number][template]
+
+    def codes(self, facts: Mixed, fact: Ints, template: Ints) -> Ints:
+        """The atoms made from pairs (fact, template)."""
+        bits = facts.bits
+        if self._fixed is None or self._fixed[0] != bits:
+            self._fixed = bits, encode(bits, self.relations, *self.constants)
+        first, second = (self._given(number, facts, fact, template) for number in range(WIDTH))
+        return self._fixed[1][template] | first << bits | second
+
+    def _given(self, number: int, facts: Mixed, fact: Ints, template: Ints) -> Ints:
+        """What the facts give to a column; 0 where it is a constant."""
         if self.alike[number]:
-            return given[self.alike[number] - 1][fact]
-        place = self.places[number][template]
-        value = np.where(place == 1, given[0][fact], given[1][fact])
-        return np.where(place == 0, self.constants[number][template], value)
-
-    def codes(self, bits: int, given: Sequence[Ints], fact: Ints, template: Ints) -> Ints:
-        first, second = (self.column(number, given, fact, template) for number in range(WIDTH))
-        return encode(bits, self.relations[template], first, second)
+            return (facts.first, facts.second)[self.alike[number] - 1][fact]
+        return facts.stacked.take(self.places[number][template] * len(facts) + fact)
 
 
 def _place(arg: Argument | None, matched: Narrow) -> int:

@@ -108,6 +108,12 @@ class LocalFacts:
             self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
         return self._read[relation]
 
+    def about(self, number: int) -> int:
+        """About how many facts a numbered relation has; 0 only if it has no `lookup`."""
+        start, stop = self._plus.segments.get(number, (0, 0))
+        table = self._tables.get(Numbering.of(self.dictionary).relations[number][0]) if self._tables else None
+        return stop - start + (0 if table is None else len(table))
+
     def lookup(self, number: int) -> Lookup | None:
         """The facts of a numbered relation, to look up a few in them; carries nothing out."""
         if number not in self._lookups:
@@ -226,7 +232,7 @@ class LocalFacts:
 
     def _keeps_tables(self, change: Mixed) -> bool:
         """Whether tables that were read are worth more than a small set that is copied with the change."""
-        if len(self._plus) <= _LOPSIDED * len(change):
+        if len(self._plus) <= _LOPSIDED * len(change) or len(self._plus) <= min(_TINY, _SMALL):
             return False
         if "_changes" in self.__dict__:
             return len(self._plus) > _TINY

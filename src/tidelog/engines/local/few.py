@@ -20,7 +20,7 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Numbering
 from tidelog.engines.local.shapes import Family, Member, Shape, Step, member_of
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
-from tidelog.kernel.mixed import Mixed
+from tidelog.kernel.mixed import Mixed, cuts
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.rules.syntax import Atom, Rule, Variable
 
@@ -82,6 +82,8 @@ class Entries(Generic[T]):
         if bits is None:
             return None
         together = facts.few.with_bits(bits) if facts.few is not None else facts.narrow(bits)
+        if 0 < len(together) <= most:
+            return [together]
         return [Mixed(bits, together.codes[i : i + most]) for i in range(0, len(together), most)]
 
     def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
@@ -138,7 +140,7 @@ class Forward:
         for part in entries.parts(facts):
             if part.slot < entries.first_family:
                 work.derivations += int(self._counts[part.atom].sum())
-                codes.append(entries.templates.codes(facts.bits, columns, part.fact, part.atom))
+                codes.append(entries.templates.codes(facts, part.fact, part.atom))
                 continue
             found = None if part.slot == entries.last else _all_matches(entries.matches(part, columns), before, behind)
             if found is None:
@@ -174,11 +176,3 @@ def pair_of(matched: Atom, made: Atom, dictionary: Dictionary) -> tuple[Narrow, 
 def free_columns(matched: Narrow, made: Narrow) -> list[int]:
     """The columns that the match leaves open."""
     return [c for c, a in enumerate(made.args) if isinstance(a, Variable) and a not in matched.args]
-
-
-def cuts(slots: Ints) -> list[tuple[int, int, int]]:
-    """(number, start, stop) of each stretch of sorted numbers."""
-    if not len(slots):
-        return []
-    starts = [0, *((slots[1:] != slots[:-1]).nonzero()[0] + 1).tolist()]
-    return list(zip(slots[starts].tolist(), starts, [*starts[1:], len(slots)], strict=True))

@@ -8,7 +8,8 @@ atoms check what the guard binds completely, look at a window of one place, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from weakref import ref
 
 import numpy as np
 
@@ -58,6 +59,7 @@ class Backward:
         self.constants = self._constants([(made, i) for i, (_, _, made, slot) in enumerate(lifted) if slot == 0])
         # Windows must fit together, so each family goes on with the same place in all of them.
         self._plans: dict[Family, list[Step]] = {}
+        self._reading: tuple[ref[LocalFacts], _Reading] | None = None
 
     def _constants(self, made: Sequence[tuple[Narrow, int]]) -> list[tuple[int, int, Ints, Ints]]:
         """Of bodies with a constant beside a variable, by relation and column: the rules, and the constants."""
@@ -98,6 +100,12 @@ class Backward:
         proved = _together(guards, [look.provable() for look in looks])
         return proved, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
 
+    def reading(self, sources: LocalFacts) -> _Reading:
+        """Kept for the last sources: explicit facts are asked again and again."""
+        if self._reading is None or self._reading[0]() is not sources:
+            self._reading = ref(sources), _Reading(self, sources)
+        return self._reading[1]
+
     def _looks(
         self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work, *, everything: bool
     ) -> list[_Look] | None:
@@ -134,6 +142,33 @@ def _plans(shape: Shape) -> list[list[Step]]:
     return [p for p in shape.plans() if sum(step.column is not None for step in p) <= 1]
 
 
+class _Reading:
+    """What there is to look at in some sources."""
+
+    def __init__(self, backward: Backward, sources: LocalFacts) -> None:
+        self._entries, self._constants = backward.entries, backward.constants
+        self._sources = ref(sources)
+        self._sizes = [0 if key is None else sources.about(key[0]) for key in backward.slots]
+
+    @cached_property
+    def useful(self) -> Mask:
+        """The rules of one atom with something to look at, and all others."""
+        entries, sources = self._entries, self._sources()
+        assert sources is not None
+        slots = np.ones(entries.last + 1, dtype=np.bool_)
+        slots[1 : len(self._sizes)] = np.array(self._sizes[1:]) > 0
+        rules = slots[entries.slot]
+        for number, column, some, constants in self._constants:
+            lookup = sources.lookup(number)
+            rules[some] = False if lookup is None else lookup.reach(column, constants).counts > 0
+        return rules
+
+    def order(self, part: Part) -> tuple[bool, int]:
+        """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""
+        slot = part.slot
+        return (False, -self._sizes[slot]) if slot < len(self._sizes) else (True, slot)
+
+
 class _Look:
     """One look at the candidates of some guards; unless `everything` is asked for, a match is enough for a guard."""
 
@@ -161,34 +196,16 @@ class _Look:
 
     def at_rules(self) -> None:
         entries, slots = self.entries, self.backward.slots
-        parts = entries.parts(self.facts, self._useful() if len(self.facts) > _FEW else None)
+        reading = self.backward.reading(self.sources)
+        parts = entries.parts(self.facts, reading.useful if len(self.facts) > _FEW else None)
         if not self.everything:
-            parts.sort(key=self._order)
+            parts.sort(key=reading.order)
         for part in parts:
             if part.slot < len(slots):
                 self._at_slot(part)
             elif part.slot < entries.last:
                 self._at_family(entries.matches(part, self.columns))
         self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
-
-    def _useful(self) -> Mask:
-        """The rules of one atom with something to look at, and all others."""
-        slots, entries = self.backward.slots, self.entries
-        useful = np.ones(entries.last + 1, dtype=np.bool_)
-        useful[: len(slots)] = [key is None or self.sources.lookup(key[0]) is not None for key in slots]
-        rules = useful[entries.slot]
-        for number, column, some, constants in self.backward.constants:
-            lookup = self.sources.lookup(number)
-            rules[some] = False if lookup is None else lookup.reach(column, constants).counts > 0
-        return rules
-
-    def _order(self, part: Part) -> tuple[bool, int]:
-        """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""
-        if part.slot >= len(self.backward.slots):
-            return True, part.slot
-        key = self.backward.slots[part.slot]
-        lookup = None if key is None else self.sources.lookup(key[0])
-        return False, 0 if lookup is None else -len(lookup)
 
     def _at_slot(self, part: Part) -> None:
         """Rules of one atom."""
@@ -205,7 +222,7 @@ class _Look:
 
     def _at_present(self, fact: Ints, rule: Ints) -> None:
         """Which of the bodies that are known completely are there."""
-        codes = self.entries.templates.codes(self.facts.bits, self.columns, fact, rule)
+        codes = self.entries.templates.codes(self.facts, fact, rule)
         order = codes.argsort()
         order = order[self.sources.holds(Mixed(self.facts.bits, codes[order]))]
         self._note(fact[order], [codes[order]])
@@ -215,7 +232,7 @@ class _Look:
         lookup = self.sources.lookup(number)
         if lookup is None:
             return
-        values = self.entries.templates.column(1 - free, self.columns, fact, rule)
+        values = self.entries.templates.column(1 - free, self.facts, fact, rule)
         if not self.everything:
             which, other = lookup.first(1 - free, values)
         else:
