@@ -6,7 +6,7 @@ from their own counts. Counting must be refused exactly where rules are recursiv
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import TypeVar
 
@@ -30,27 +30,27 @@ F = TypeVar("F", bound=FactSet)
 EMPTY = State(frozenset(), (), frozenset())
 
 
-def replay_seed(seed: int) -> None:
+def replay_seed(seed: int, names: Collection[str] = ALGORITHMS) -> None:
     """On the reference engine, where steps are quick and simple; a thousand histories on the local engine instead."""
     if seed % 10 == 0 and seed < 10_000:
-        replay_locally(seed)
+        replay_locally(seed, names)
     else:
-        replay(ReferenceEngine(), random_history(seed).states, f"random_history({seed})")
+        replay(ReferenceEngine(), random_history(seed).states, f"random_history({seed})", names)
 
 
-def replay_locally(seed: int) -> None:
+def replay_locally(seed: int, names: Collection[str] = ALGORITHMS) -> None:
     with closing(LocalEngine()) as engine:
-        replay(engine, random_history(seed).states, f"random_history({seed}) on the local engine")
+        replay(engine, random_history(seed).states, f"random_history({seed}) on the local engine", names)
 
 
-def replay(engine: Engine[F], states: Sequence[State], where: str) -> None:
-    """The first step, from nothing, adds the whole program."""
+def replay(engine: Engine[F], states: Sequence[State], where: str, names: Collection[str] = ALGORITHMS) -> None:
+    """By these algorithms. The first step, from nothing, adds the whole program."""
     kept: dict[str, object] = {}
     before, I = EMPTY, engine.collect(())
     foreign = clingo_models([(state.rules, state.facts) for state in states])
     for number, after in enumerate(states):
         compare(f"{where}, state {number}, clingo", EMPTY, after, foreign[number])
-        outcomes = dict(_outcomes(engine, before, after, I, kept))
+        outcomes = dict(_outcomes(engine, names, before, after, I, kept))
         for name, outcome in outcomes.items():
             compare(f"{where}, state {number}, {name}", before, after, outcome.I, outcome.added, outcome.removed)
         left = list(outcomes.values())
@@ -58,12 +58,13 @@ def replay(engine: Engine[F], states: Sequence[State], where: str) -> None:
 
 
 def _outcomes(
-    engine: Engine[F], before: State, after: State, I: F, kept: dict[str, object]
+    engine: Engine[F], names: Collection[str], before: State, after: State, I: F, kept: dict[str, object]
 ) -> Iterator[tuple[str, Outcome[F]]]:
     """What each algorithm makes of a step; `kept` is what each asked to be given."""
     change = changed(engine, before, after, I)
     refuse = is_recursive(before) or is_recursive(after)
-    for name, algorithm in ALGORITHMS.items():
+    for name in names:
+        algorithm = ALGORITHMS[name]
         if name == "counting" and refuse:
             kept.pop(name, None)
             with pytest.raises(UsageError, match="counting cannot maintain recursive rules"):

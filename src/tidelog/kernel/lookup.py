@@ -60,10 +60,7 @@ class Lookup:
         return which, others
 
     def _first_in(self, number: int, column: int, values: Ints) -> tuple[Ints, Ints]:
-        rows = self.runs[number].in_order((column, 1 - column))[0]
-        found = rows.take(rows.searchsorted(values << HALF), mode="clip")
-        which = (found >> HALF == values).nonzero()[0]
-        return self.live(number, column, values, which, found[which] & LOW)
+        return self.live(number, column, values, *self.runs[number].first((column, 1 - column), values))
 
     def reach(self, column: int, values: Ints) -> Reach:
         """Where the rows lie that have one of the values in a column."""
