@@ -223,19 +223,6 @@ def _find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
     return at, found
 
 
-def contains_within(words: Ints, low: Ints, high: Ints, keys: Ints) -> Mask:
-    """Which of the keys are in the sorted words, each looked for in a short range of its own, all ranges at once."""
-    at, step = low - 1, 1 << int((high - low).max(initial=0)).bit_length() >> 1  # at: before it words are less
-    while step:
-        further = at + step
-        less = words.take(further, mode="clip") < keys
-        less &= further < high
-        at += less * np.int64(step)
-        step >>= 1
-    found: Mask = words.take(at + 1, mode="clip") == keys
-    return found
-
-
 def starts_of(rows: Ints, layout: Layout) -> npt.NDArray[np.int32]:
     """For each value of the leading column, where its rows start, and the end: a range without a search."""
     leading = layout.unpack(rows, 0)

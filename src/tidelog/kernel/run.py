@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tidelog.kernel import rows as packed
+from tidelog.kernel.radix import Radix
 from tidelog.kernel.rows import Ints, Layout, Mask
 
 Order = tuple[int, ...]
 
 _FEW = 512  # lookups that need not be sorted first
 _SOME = 192  # lookups at once up to which a search is quicker than any index
-_MANY = 4096  # rows from which on an index of the leading column may pay, and lookups at once from which on it does
-_PAID = 32  # rows for each lookup so far up to which it pays too: it is made when searching has cost about as much
-_SHORT = 64  # rows of one value up to which they are searched by halves, all values at once
+_INDEXED = 16_384  # rows from which on searching them misses the cache
+_PAID = 32  # rows for each lookup so far: then searches have cost about as much as an index of the leading bits
+_MANY = 4096  # lookups at once from which on an index of the leading column pays
 
 
 @lru_cache(maxsize=1024)
@@ -38,7 +39,7 @@ def order_for(arity: int, bound: frozenset[int]) -> Order:
 class Run:
     """Sorted rows, each once."""
 
-    __slots__ = ("_asked", "_length", "_lock", "_orders", "_starts", "_stored", "layout", "natural")
+    __slots__ = ("_asked", "_length", "_lock", "_orders", "_radix", "_starts", "_stored", "layout", "natural")
 
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
@@ -48,7 +49,8 @@ class Run:
         self._orders: dict[Order, Ints] = {self.natural: rows}
         self._stored: Mapping[Order, Callable[[], Ints]] = {}
         self._starts: dict[Order, npt.NDArray[np.int32]] = {}
-        self._asked: dict[Order, int] = {}  # lookups by the leading column so far
+        self._radix: dict[Order, Radix] = {}
+        self._asked: dict[Order, int] = {}  # lookups so far
         self._lock = Lock()
 
     @classmethod
@@ -71,7 +73,9 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in self._orders.values()) + sum(a.nbytes for a in self._starts.values())
+        return sum(a.nbytes for a in self._orders.values()) + sum(
+            a.nbytes for a in (*self._starts.values(), *self._radix.values())
+        )
 
     def in_order(self, order: Order) -> Ints:
         rows = self._orders.get(order)
@@ -109,14 +113,14 @@ class Run:
         rows = self.in_order(order)
         if not prefix:
             return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
-        leading = prefix[0]
-        if len(prefix) == 1 and not isinstance(leading, int):
-            starts = self._starts_for(order, length)
-            if starts is not None:
-                return _range(starts, leading)
         if length < _FEW and self.layout.arity <= 2 and self.layout.bits == packed.WIDE and len(self):
             return self._few_ranges(rows[0], prefix, length)
         absent = self._absent(prefix, length)
+        starts = self._starts_for(order, prefix)
+        if starts is not None:
+            last = len(starts) - 1
+            leading = np.minimum(prefix[0], last)
+            return starts[leading].astype(np.int64), starts[np.minimum(leading + 1, last)].astype(np.int64)
         first = self.layout.pack(prefix, length)
         if len(prefix) == len(order):
             low, found = packed.find(rows, first)
@@ -138,35 +142,18 @@ class Run:
             return low, low + (rows.take(low, mode="clip") == keys)
         return low, rows.searchsorted(keys | packed.LOW, "right")
 
-    def _starts_for(self, order: Order, lookups: int) -> npt.NDArray[np.int32] | None:
-        """A direct index of the leading column, where lookups make it pay and it stays small."""
-        if lookups < _SOME or len(self) < _MANY:
+    def _starts_for(self, order: Order, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
+        """A direct index of the leading column, where many lookups of one column make it pay and it stays small."""
+        (leading, *others) = prefix
+        if others or isinstance(leading, int) or len(leading) < _MANY:
             return None
         starts = self._starts.get(order)
-        if starts is not None:
-            return starts
-        self._asked[order] = asked = self._asked.get(order, 0) + lookups
-        if lookups < _MANY and _PAID * asked < len(self):
-            return None
-        rows = self.in_order(order)
-        if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _MANY:
-            return None
-        starts = self._starts[order] = packed.starts_of(rows, self.layout)
-        return starts
-
-    def first(self, order: Order, values: Ints) -> tuple[Ints, Ints]:
-        """Of a run of two columns: the values that lead some rows, by their numbers, and what stands behind each in
-        the first of its rows.
-        """
-        (rows,) = self.in_order(order)
-        starts = self._starts_for(order, len(values))
         if starts is None:
-            found = rows.take(rows.searchsorted(values << packed.HALF), mode="clip")
-            which = (found >> packed.HALF == values).nonzero()[0]
-            return which, found[which] & packed.LOW
-        low, high = _range(starts, values)
-        which = (low < high).nonzero()[0]
-        return which, rows.take(low[which]) & packed.LOW
+            rows = self.in_order(order)
+            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _MANY:
+                return None
+            starts = self._starts[order] = packed.starts_of(rows, self.layout)
+        return starts
 
     def _absent(self, prefix: Sequence[Ints | int], length: int) -> Mask | None:
         """Which prefixes hold an id too large for this layout, and so cannot be here."""
@@ -187,15 +174,33 @@ class Run:
         """Which of some rows of one word are here."""
         mine = self.rows
         (keys,), (words,) = rows, mine
-        starts = self._starts_for(self.natural, len(keys)) if self.layout.arity == 2 else None
-        if starts is not None:
-            low, high = _range(starts, keys >> packed.HALF)
-            if int((high - low).max(initial=0)) <= _SHORT:
-                return packed.contains_within(words, low, high, keys)
-        if len(keys) >= _FEW or not len(self):
+        radix = self._radix_for(self.natural, len(keys))
+        if radix is None and (len(keys) >= _FEW or not len(self)):
             return packed.contains(mine, rows)
-        found: Mask = words.take(words.searchsorted(keys), mode="clip") == keys
+        at = words.searchsorted(keys) if radix is None else radix.search(keys)
+        found: Mask = words.take(at, mode="clip") == keys
         return found
+
+    def first(self, order: Order, values: Ints) -> tuple[Ints, Ints]:
+        """Of a run of two columns: the values that lead some rows, by their numbers, and what stands behind each in
+        the first of its rows.
+        """
+        (words,) = self.in_order(order)
+        keys, radix = values << packed.HALF, self._radix_for(order, len(values))
+        found = words.take(words.searchsorted(keys) if radix is None else radix.search(keys), mode="clip")
+        which = (found >> packed.HALF == values).nonzero()[0]
+        return which, found[which] & packed.LOW
+
+    def _radix_for(self, order: Order, lookups: int) -> Radix | None:
+        """An index of rows of one word, if lookups have paid for it."""
+        if lookups < _SOME or len(self) < _INDEXED:
+            return None
+        radix = self._radix.get(order)
+        if radix is None:
+            self._asked[order] = asked = self._asked.get(order, 0) + lookups
+            if _PAID * asked >= len(self):
+                radix = self._radix[order] = Radix(self.in_order(order)[0])
+        return radix
 
     def contains_run(self, other: Run) -> Mask:
         """Which rows of the other run are here."""
@@ -206,13 +211,6 @@ class Run:
     def keep(self, mask: Mask) -> Run:
         """The rows where the mask is true."""
         return self if mask.all() else Run(self.layout, self.rows[:, mask])
-
-
-def _range(starts: npt.NDArray[np.int32], values: Ints) -> tuple[Ints, Ints]:
-    """Where the rows of each value start and stop."""
-    last = len(starts) - 1
-    leading = np.minimum(values, last)
-    return starts.take(leading).astype(np.int64), starts.take(leading + 1, mode="clip").astype(np.int64)
 
 
 def merge(runs: Sequence[Run]) -> Run:

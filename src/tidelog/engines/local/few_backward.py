@@ -184,6 +184,7 @@ class _Look:
         self.proved: Mask = np.zeros(len(facts), dtype=np.bool_)
         self.found = [np.empty(0, dtype=np.int64)]
         self.matches = 0
+        self.is_done = False  # whether every guard has a match, and that is enough
 
     def bodies(self) -> Mixed:
         return Mixed.of(self.facts.bits, np.concatenate(self.found))
@@ -201,6 +202,8 @@ class _Look:
         if not self.everything:
             parts.sort(key=reading.order)
         for part in parts:
+            if self.is_done:
+                break
             if part.slot < len(slots):
                 self._at_slot(part)
             elif part.slot < entries.last:
@@ -237,6 +240,8 @@ class _Look:
             which, other = lookup.first(1 - free, values)
         else:
             reach = lookup.reach(1 - free, values)
+            if not np.count_nonzero(reach.counts):
+                return
             which, other = reach.window(self.start, self.stop)
             self._note_more(fact, reach.counts)
         bound = values[which]
@@ -260,11 +265,13 @@ class _Look:
 
     def _at_window(self, matches: Matches, opening: Step, checks: Sequence[Step], reads: Sequence[Lookup]) -> None:
         """In blocks, because the last window has no end."""
+        if not len(matches):
+            return
         reach = matches.reach(opening, reads[opening.place])
         most = int(reach.counts.max(initial=0))
         last, block = (
             most if self.stop is None else min(most, self.stop),
-            max(1, small_joins.MOST // max(1, len(matches))),
+            max(1, small_joins.MOST // len(matches)),
         )
         for start in range(self.start, last, block):
             found = joined(matches.opened(opening, *reach.window(start, min(start + block, last))), checks, reads)
@@ -273,11 +280,13 @@ class _Look:
         self._note_more(matches.fact, reach.counts)
 
     def _note_matches(self, matches: Matches) -> None:
-        self._note(matches.fact, matches.codes(self.facts.bits, matches.family.shape.given))
+        if len(matches):
+            self._note(matches.fact, matches.codes(self.facts.bits, matches.family.shape.given))
 
     def _note(self, fact: Ints, codes: list[Ints]) -> None:
         self.matches += len(fact)
         self.proved[fact] = True
+        self.is_done = not self.everything and np.count_nonzero(self.proved) == len(self.proved)
         self.found += codes
 
     def _note_more(self, fact: Ints, counts: Ints) -> None:
