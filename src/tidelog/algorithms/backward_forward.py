@@ -33,7 +33,7 @@ from tidelog.rules.syntax import Rule
 F = TypeVar("F", bound=FactSet)
 
 # Candidates looked at for one fact and rule: from, to.
-WINDOWS: Sequence[tuple[int, int | None]] = ((0, 1), (1, 4), (4, 32), (32, 512), (512, None))
+WINDOWS: Sequence[tuple[int, int | None]] = ((0, 4), (4, 32), (32, 512), (512, None))
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:

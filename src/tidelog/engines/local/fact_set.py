@@ -150,8 +150,6 @@ class LocalFacts:
     @cached_property
     def size(self) -> int:
         """Counted, not carried out: a change tells how many facts there are, whoever reads them."""
-        if not self._tables:
-            return len(self._plus)
         size = self._in_tables
         if len(self._dead):
             size -= int(np.count_nonzero(self._in_table(self._dead)))
@@ -164,7 +162,7 @@ class LocalFacts:
         return sum(map(len, self._tables.values()))
 
     def __len__(self) -> int:
-        return self.size
+        return self.size if self._tables else len(self._plus.codes)
 
     def __iter__(self) -> Iterator[Fact]:
         for relation, table in self.tables.items():

@@ -59,7 +59,7 @@ class Backward:
         self.constants = self._constants([(made, i) for i, (_, _, made, slot) in enumerate(lifted) if slot == 0])
         # Windows must fit together, so each family goes on with the same place in all of them.
         self._plans: dict[Family, list[Step]] = {}
-        self._reading: tuple[ref[LocalFacts], _Reading] | None = None
+        self._readings: dict[bool, tuple[ref[LocalFacts], _Reading]] = {}
 
     def _constants(self, made: Sequence[tuple[Narrow, int]]) -> list[tuple[int, int, Ints, Ints]]:
         """Of bodies with a constant beside a variable, by relation and column: the rules, and the constants."""
@@ -100,11 +100,12 @@ class Backward:
         proved = _together(guards, [look.provable() for look in looks])
         return proved, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
 
-    def reading(self, sources: LocalFacts) -> _Reading:
-        """Kept for the last sources: explicit facts are asked again and again."""
-        if self._reading is None or self._reading[0]() is not sources:
-            self._reading = ref(sources), _Reading(self, sources)
-        return self._reading[1]
+    def reading(self, sources: LocalFacts, everything: bool) -> _Reading:
+        """Kept for the last sources of each verb, which are asked again and again."""
+        known = self._readings.get(everything)
+        if known is None or known[0]() is not sources:
+            known = self._readings[everything] = ref(sources), _Reading(self, sources)
+        return known[1]
 
     def _looks(
         self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work, *, everything: bool
@@ -197,10 +198,9 @@ class _Look:
 
     def at_rules(self) -> None:
         entries, slots = self.entries, self.backward.slots
-        reading = self.backward.reading(self.sources)
-        parts = entries.parts(self.facts, reading.useful if len(self.facts) > _FEW else None)
+        parts = entries.parts(self.facts, self._reading.useful if len(self.facts) > _FEW else None)
         if not self.everything:
-            parts.sort(key=reading.order)
+            parts.sort(key=self._reading.order)
         for part in parts:
             if self.is_done:
                 break
@@ -209,6 +209,10 @@ class _Look:
             elif part.slot < entries.last:
                 self._at_family(entries.matches(part, self.columns))
         self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
+
+    @property
+    def _reading(self) -> _Reading:
+        return self.backward.reading(self.sources, self.everything)
 
     def _at_slot(self, part: Part) -> None:
         """Rules of one atom."""
