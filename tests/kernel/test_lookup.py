@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from tidelog.kernel import run
 from tidelog.kernel.lookup import Lookup
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import Run
@@ -17,6 +18,14 @@ Pair = tuple[int, int]
 
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, None)], [(0, 1), (1, 4), (4, 9), (9, None)]]
 VALUES = 12
+
+
+@pytest.fixture(autouse=True, params=["searched", "indexed"])
+def indexed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it once more with an index of every run."""
+    if request.param == "indexed":
+        for name, limit in (("_SOME", 0), ("_INDEXED", 1), ("_PAID", 10**9)):
+            monkeypatch.setattr(run, name, limit)
 
 
 def pairs_of(random: Random, most: int) -> set[Pair]:

@@ -235,6 +235,20 @@ FAULTS = (
         "gone = is_among(self.dead[:0], rows)",
     ),
     Fault(
+        "index stops short",
+        "of rows that share their leading bits the last half is not looked at",
+        "kernel/radix.py",
+        "step = 1 << longest.bit_length() >> 1",
+        "step = longest.bit_length() >> 1",
+    ),
+    Fault(
+        "look ends too early",
+        "facts that no rule has proved yet are not looked at by the others",
+        "engines/local/few_backward.py",
+        "np.count_nonzero(self.proved) == len(self.proved)",
+        "np.count_nonzero(self.proved) > 0",
+    ),
+    Fault(
         "row met twice",
         "a fact that was added to a set which had it already is looked up twice",
         "kernel/lookup.py",

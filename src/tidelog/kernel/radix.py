@@ -34,16 +34,14 @@ class Radix:
     def search(self, keys: Ints) -> Ints:
         """Where each key is, or would be: how many words are less."""
         leading = keys >> self._shift
-        low, high = self._starts.take(leading, mode="clip"), self._starts.take(leading + 1, mode="clip")
-        longest = int((high - low).max(initial=0))
+        start, stop = self._starts.take(leading, mode="clip"), self._starts.take(leading + 1, mode="clip")
+        longest = int((stop - start).max(initial=0))
         if longest > _SHORT:
             return self._words.searchsorted(keys)
-        low = low.astype(np.int64)
+        low: Ints = start.astype(np.int64)
         step = 1 << longest.bit_length() >> 1
-        while step:  # words before `low` are less; is the one so many steps further too?
-            further = low + (step - 1)
-            less = self._words.take(further, mode="clip") < keys
-            less &= further < high
+        while step:  # words before `low` are less; is the last of so many more? Those behind its stretch are not
+            less = self._words.take(low + (step - 1), mode="clip") < keys
             low += less * np.int64(step)
             step >>= 1
-        return low
+        return np.minimum(low, len(self._words))

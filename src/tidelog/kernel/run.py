@@ -73,9 +73,8 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        return sum(a.nbytes for a in self._orders.values()) + sum(
-            a.nbytes for a in (*self._starts.values(), *self._radix.values())
-        )
+        rows = sum(a.nbytes for a in self._orders.values())
+        return rows + sum(a.nbytes for a in self._starts.values()) + sum(r.nbytes for r in self._radix.values())
 
     def in_order(self, order: Order) -> Ints:
         rows = self._orders.get(order)

@@ -178,7 +178,8 @@ class Templates:
         """What the facts give to a column; 0 where it is a constant."""
         if self.alike[number]:
             return (facts.first, facts.second)[self.alike[number] - 1][fact]
-        return facts.stacked.take(self.places[number][template] * len(facts) + fact)
+        values: Ints = facts.stacked.take(self.places[number][template] * len(facts) + fact)
+        return values
 
 
 def _place(arg: Argument | None, matched: Narrow) -> int:
