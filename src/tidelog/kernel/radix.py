@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tidelog.kernel.rows import Ints
+from tidelog.kernel.rows import Ints, find
 
 _SHORT = 64  # words that share their leading bits up to which they are searched here
 
@@ -37,7 +37,7 @@ class Radix:
         start, stop = self._starts.take(leading, mode="clip"), self._starts.take(leading + 1, mode="clip")
         longest = int((stop - start).max(initial=0))
         if longest > _SHORT:
-            return self._words.searchsorted(keys)
+            return find(self._words.reshape(1, -1), keys.reshape(1, -1))[0]
         low: Ints = start.astype(np.int64)
         step = 1 << longest.bit_length() >> 1
         while step:  # words before `low` are less; is the last of so many more? Those behind its stretch are not
