@@ -1,4 +1,4 @@
-"""A change by every algorithm, side by side: repeated while it is quick, and compared with the others fact for fact.
+"""A change by every algorithm, in turns: repeated while it is quick, and compared with the others fact for fact.
 
 An algorithm that does not come to an end within the limits is out: it is not asked again for a larger change.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from bench.maintenance.subject import Done, Step, Subject
 from bench.measure import Limits, MeasurementError
+from tidelog.algebra.engine import Work
 from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.state import State
 
@@ -18,9 +19,9 @@ Result = dict[str, Any]
 Say = Callable[[str], None]
 
 BASELINE = "rematerialise"
-REPEATS = 7  # the first run or two pay for what later ones find there
-MOST_REPEATS = 50  # of a change that takes milliseconds, so that a few slow moments do not make the median
-QUICK_SECONDS = 1.0  # altogether
+TURNS = 7  # the first one or two pay for what later ones find there
+AT_ONCE = 7  # runs of a turn at most: of a change that takes milliseconds few would tell little
+TURN_SECONDS = 0.15  # after which a turn has no further run
 OUT = "no result for a smaller change"
 
 
@@ -28,8 +29,46 @@ class DisagreementError(Exception):
     """Two algorithms made different things of the same change: nothing that was measured is worth anything."""
 
 
+class Runs:
+    """A change by one algorithm, over and over."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.seconds: list[float] = []
+        self.work = Work()  # the same each time
+
+    @property
+    def is_over(self) -> bool:
+        return bool(self.seconds) and sum(self.seconds) >= self.limits.repeat_seconds
+
+    def turn(self, subject: Subject, name: str, state: State, step: Step) -> Done:
+        """The last of some runs. Nothing else is kept: what an algorithm makes may be large."""
+        start = len(self.seconds)
+        while True:
+            with subject.limited(self.limits.seconds):
+                done = subject.change(name, state, step)
+            self.seconds.append(done.seconds)
+            runs = self.seconds[start:]
+            if self.is_over or len(runs) == AT_ONCE or sum(runs) >= TURN_SECONDS:
+                self.work = done.work
+                return done
+
+    def summary(self) -> Result:
+        """The median time."""
+        return {
+            "seconds": median(self.seconds),
+            "all_seconds": self.seconds,
+            "derivations": self.work.derivations,
+            "rounds": self.work.rounds,
+            "counters": self.work.counters,
+        }
+
+
 class Contest:
-    """Changes that grow, by these algorithms. Each change is also taken back: that is measured too."""
+    """Changes that grow, by these algorithms. Each change is also taken back: that is measured too.
+
+    A machine has slow moments that last for seconds, so the algorithms take turns.
+    """
 
     def __init__(self, algorithms: Sequence[str], limits: Limits, say: Say) -> None:
         self.algorithms = algorithms
@@ -39,56 +78,41 @@ class Contest:
 
     def run(self, subject: Subject, step: Step) -> tuple[LocalFacts, dict[str, Result]]:
         """The facts that the step takes away, and what each algorithm needed, or why it gave no result."""
+        skipped = dict.fromkeys(self.out, OUT)
+        runs = {name: (Runs(self.limits), Runs(self.limits)) for name in self.algorithms if name not in self.out}
         first: list[tuple[str, Done]] = []
-        results = {name: self._measured(subject, name, step, first) for name in self.algorithms}
+        for _ in range(TURNS):
+            for name in [n for n in runs if n not in skipped and not any(r.is_over for r in runs[n])]:
+                try:
+                    self._turn(subject, name, step, *runs[name], first)
+                except MeasurementError as failure:
+                    self.out.add(name)
+                    skipped[name] = str(failure)
         if not first:
             raise MeasurementError("no algorithm came to an end")
-        return first[0][1].outcome.removed, results
+        return first[0][1].outcome.removed, {name: self._told(name, skipped, runs) for name in self.algorithms}
 
-    def _measured(self, subject: Subject, name: str, step: Step, first: list[tuple[str, Done]]) -> Result:
-        if name in self.out:
-            return {"skipped": OUT}
-        try:
-            there = self._repeated(subject, name, lambda: subject.state(name), step)
-            if not first:
-                first.append((name, there[-1]))
-            agree(*first[0], name, there[-1])
-            back = self._repeated(subject, name, lambda: there[-1].state, step.back)
-        except MeasurementError as failure:
-            self.out.add(name)
-            self.say(f"    {name:<20} {failure}")
-            return {"skipped": str(failure)}
-        if _differ(back[-1].outcome.added, there[-1].outcome.removed):
-            raise DisagreementError(f"{name} does not add what it removed")
-        result = {**summary(there), "back": summary(back)}
-        self.say(f"    {name:<20} {result['seconds']:9.4f} s, back {result['back']['seconds']:9.4f} s")
-        return result
+    def _turn(
+        self, subject: Subject, name: str, step: Step, there: Runs, back: Runs, first: list[tuple[str, Done]]
+    ) -> None:
+        is_new = not there.seconds
+        with subject.limited(self.limits.seconds):
+            start = subject.state(name)
+        done = there.turn(subject, name, start, step)
+        undone = back.turn(subject, name, done.state, step.back)
+        if is_new:
+            first += [(name, done)] * (not first)
+            agree(*first[0], name, done)
+            if _differ(undone.outcome.added, done.outcome.removed):
+                raise DisagreementError(f"{name} does not add what it removed")
 
-    def _goes_on(self, runs: int, seconds: float) -> bool:
-        if runs < REPEATS:
-            return seconds < self.limits.repeat_seconds
-        return runs < MOST_REPEATS and seconds < min(QUICK_SECONDS, self.limits.repeat_seconds)
-
-    def _repeated(self, subject: Subject, name: str, state: Callable[[], State], step: Step) -> list[Done]:
-        runs: list[Done] = []
-        while self._goes_on(len(runs), sum(run.seconds for run in runs)):
-            with subject.limited(self.limits.seconds):
-                start = state()
-            with subject.limited(self.limits.seconds):
-                runs.append(subject.change(name, start, step))
-        return runs
-
-
-def summary(runs: Sequence[Done]) -> Result:
-    """The median time; the work is the same each time."""
-    work = runs[-1].work
-    return {
-        "seconds": median(run.seconds for run in runs),
-        "all_seconds": [run.seconds for run in runs],
-        "derivations": work.derivations,
-        "rounds": work.rounds,
-        "counters": work.counters,
-    }
+    def _told(self, name: str, skipped: dict[str, str], runs: dict[str, tuple[Runs, Runs]]) -> Result:
+        if name in skipped:
+            self.say(f"    {name:<20} {skipped[name]}")
+            return {"skipped": skipped[name]}
+        there, back = (each.summary() for each in runs[name])
+        self.say(f"    {name:<20} {there['seconds']:9.4f} s, back {back['seconds']:9.4f} s")
+        return {**there, "back": back}
 
 
 def agree(reference: str, expected: Done, name: str, done: Done) -> None:
