@@ -127,11 +127,10 @@ class Subject:
         if step.remove_rules or step.add_rules:
             gone = {rule.key for rule in step.remove_rules}
             program = Program(program.after, (*(r for r in program.after if r.key not in gone), *step.add_rules))
+        remove, add = _as_new(step.remove), _as_new(step.add)
         work, start = Work(), perf_counter()
-        explicit = (state.E - step.remove) | step.add
-        outcome = ALGORITHMS[algorithm](
-            self.kb._engine, program, explicit, state.I, step.remove, step.add, work, state.kept
-        )
+        explicit = (state.E - remove) | add
+        outcome = ALGORITHMS[algorithm](self.kb._engine, program, explicit, state.I, remove, add, work, state.kept)
         seconds = perf_counter() - start
         settled = program if program is state.program else Program(program.after, program.after)
         after = replace(state, E=explicit, I=outcome.I, program=settled, kept=outcome.kept)
@@ -176,6 +175,11 @@ class Subject:
         """What still runs on threads must not disturb the next measurement."""
         self.kb._engine.close()
         self.kb._engine.__dict__.pop("_pool", None)
+
+
+def _as_new(facts: LocalFacts) -> LocalFacts:
+    """The same facts as a change would bring them: not as the algorithm before has left them, sorted and indexed."""
+    return facts if facts.few is None else facts.with_few(facts.few)
 
 
 @contextmanager

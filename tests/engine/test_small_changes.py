@@ -89,3 +89,19 @@ def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     _, _, before, after = rows_for_one_change(1000, "bf", monkeypatch)
     for relation, table in before.tables.items():
         assert after.tables[relation].runs[0] is table.runs[0]
+
+
+def test_few_facts_that_were_read_as_tables_are_few_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left of them may be held as tables; the rules are still looked up for all of them at once."""
+    monkeypatch.setattr(fact_set, "_TINY", 20)
+    engine = LocalEngine()
+    facts = company(30)
+    everything, fresh, gone = engine.collect(facts), engine.collect(facts), engine.collect(facts[:1])
+    assert fresh.tables
+    read, left = fresh - gone, everything - gone
+    assert read.few is None
+    assert left.few is not None
+    monkeypatch.setattr(engine, "derive", lambda *_: pytest.fail("rule by rule"))
+    heads = [engine.derive_pivoted(RULES, everything, pivot, everything, everything, Work()) for pivot in (read, left)]
+    assert sorted(heads[0]) == sorted(heads[1])
+    assert len(heads[0]) > 100

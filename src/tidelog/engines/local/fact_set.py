@@ -66,6 +66,11 @@ class LocalFacts:
         """All facts as one array, if this set is held so."""
         return None if self._tables else self._plus
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether no relation is too wide for codes."""
+        return all(table.arity <= WIDTH for table in self.tables.values())
+
     def narrow(self, bits: int) -> Mixed:
         """The facts of all relations that are not too wide, as one array."""
         codes = [NONE.codes]

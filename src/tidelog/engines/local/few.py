@@ -73,8 +73,12 @@ class Entries(Generic[T]):
 
     def coded(self, facts: LocalFacts, most: int = _MANY) -> Mixed | None:
         """The facts with codes that the terms of today fit into, if they are few."""
-        few, bits = facts.few, self.numbering.bits(len(self.dictionary))
-        return None if few is None or len(few) > most or bits is None else few.with_bits(bits)
+        bits = self.numbering.bits(len(self.dictionary))
+        if bits is None or len(facts) > most:
+            return None
+        if facts.few is not None:
+            return facts.few.with_bits(bits)
+        return facts.narrow(bits) if facts.is_narrow else None  # few that somebody has read as tables
 
     def coded_parts(self, facts: LocalFacts, most: int) -> list[Mixed] | None:
         """The same for any number of facts, so many at a time; those of wide relations are left out. None: no codes."""
