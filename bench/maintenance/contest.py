@@ -100,7 +100,8 @@ class Contest:
         done = there.turn(subject, name, start, step)
         undone = back.turn(subject, name, done.state, step.back)
         if is_new:
-            first += [(name, done)] * (not first)
+            if not first:
+                first.append((name, done))
             agree(*first[0], name, done)
             if _differ(undone.outcome.added, done.outcome.removed):
                 raise DisagreementError(f"{name} does not add what it removed")
