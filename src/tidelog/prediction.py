@@ -74,7 +74,7 @@ class Forecast:
         if not open_ or not self.guarded:
             return open_
         work, rest = Work(), self.I - without
-        proved, _ = proofs(self.engine, self.guarded, open_, rest, rest, work)
+        proved, _, _ = proofs(self.engine, self.guarded, open_, rest, rest, work)
         self.loss.derivations += weight * work.derivations
         return open_ - proved
 

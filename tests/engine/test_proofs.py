@@ -28,8 +28,9 @@ def check(engine: Engine[F], seed: int) -> None:
     everything = engine.collect(random_facts(seed))
     facts = everything - engine.collect(random_facts(seed)[:3])
     work = Work()
-    proved, bodies = proofs(engine, [with_body(r, r.heads[0]) for r in RULES], everything, facts, facts, work)
+    proved, others, bodies = proofs(engine, [with_body(r, r.heads[0]) for r in RULES], everything, facts, facts, work)
     assert not bodies - facts
+    assert set(others) == set(everything) - set(proved)
     assert set(proved) <= derivable(engine, everything, bodies, facts)
     assert work.derivations >= len(proved) > 0
 
@@ -48,6 +49,6 @@ def test_nothing_is_overlooked_where_nothing_was_removed(seed: int) -> None:
     engine = LocalEngine()
     facts = engine.collect(random_facts(seed))
     rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1 and "reach(?x, ?x)" not in str(r)]
-    proved, _ = proofs(engine, rules, facts, facts, facts, Work())
+    proved, _, _ = proofs(engine, rules, facts, facts, facts, Work())
     expected = engine.derive([guarded(r, facts, facts, facts) for r in rules], Work()) & facts
     assert set(proved) == set(expected)

@@ -10,6 +10,7 @@ import pytest
 
 from tidelog.kernel import run
 from tidelog.kernel.lookup import Lookup
+from tidelog.kernel.mixed import Mixed
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -18,6 +19,7 @@ Pair = tuple[int, int]
 
 WINDOWS: list[list[tuple[int, int | None]]] = [[(0, None)], [(0, 1), (1, None)], [(0, 1), (1, 4), (4, 9), (9, None)]]
 VALUES = 12
+RELATION = 3
 
 
 @pytest.fixture(autouse=True, params=["searched", "indexed"])
@@ -34,6 +36,12 @@ def pairs_of(random: Random, most: int) -> set[Pair]:
 
 def words(pairs: set[Pair]) -> Ints:
     return np.array(sorted(a << HALF | b for a, b in pairs), dtype=np.int64)
+
+
+def mixed(pairs: set[Pair]) -> Mixed:
+    """The pairs, between some of other relations."""
+    others = np.array([0, 5], dtype=np.int64)
+    return Mixed.of_rows(21, [RELATION - 1, RELATION, RELATION + 1], [others, words(pairs), others])
 
 
 def table_of(random: Random) -> tuple[Table | None, set[Pair]]:
@@ -57,7 +65,7 @@ def changed(seed: int) -> tuple[Lookup, set[Pair]]:
     random = Random(seed)
     table, rows = table_of(random) if seed % 4 else (None, set())
     dead, plus = pairs_of(random, 12), {(1, 2), *pairs_of(random, 12)}
-    return Lookup(table, words(dead if table else set()), words(plus)), (rows - dead) | plus
+    return Lookup(table, mixed(dead if table else set()), mixed(plus), RELATION), (rows - dead) | plus
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -57,16 +57,16 @@ def _bf(support: Support[F], lost: F) -> Mapping[str, F]:
             super().__init__(*args)
             searches.append(self)
 
-        def check(self, N: F) -> None:
+        def check(self, N: F) -> F:
             asked.append(N)
-            super().check(N)
+            return super().check(N)
 
     with mock.patch.object(backward_forward, "Search", Recorded):
         backward_forward.decrease(support, lost, Work())
     D = lost
     for N in asked:
         D = D | N
-    return {"C": searches[0].C, "D": D}
+    return {"C": searches[0].C | searches[0].seen, "D": D}
 
 
 ALGORITHMS_WITH_SETS = {

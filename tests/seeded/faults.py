@@ -249,10 +249,17 @@ FAULTS = (
         "np.count_nonzero(self.proved) > 0",
     ),
     Fault(
+        "facts with atoms of others",
+        "when facts that are known are left out, the others do not keep the atoms that they may match",
+        "engines/local/few.py",
+        "fact, group = fact[open_], group[open_]",
+        "fact, group = fact[open_], group[: len(open_)]",
+    ),
+    Fault(
         "row met twice",
         "a fact that was added to a set which had it already is looked up twice",
         "kernel/lookup.py",
-        "added = self.plus[~self._kept(self.plus)] if len(self.plus) else self.plus",
+        "added = self.plus[~self._kept(self.plus)]",
         "added = self.plus",
     ),
     Fault(

@@ -1,13 +1,14 @@
 """Backward/Forward: before a fact is taken away, look for another proof (Motik, Nenov, Piro, Horrocks, AAAI 2015).
 
-    delete   N  = D - O                          check all of N; then, for what was not proved,
-             D |= H <- B1[I - (O | N)] .. Bi[N], B(i+1)[I - O] ..      each instance once            (line 8)
+    delete   N  = D - (O | P)                    check all of N; then, for what was not proved,
+             D  = H <- B1[I - (O | N)] .. Bi[N], B(i+1)[I - O] ..      each instance once            (line 8)
     check    backward:  bodies of H <- H[Q], B1[I - S] .. Bn[I - S]     are to be checked too        (line 16)
              forward:   P |= C & E,   H[C] <- B1[P] .. Bn[P]            each instance once           (line 27)
              at sight:  P |= H[C] <- B1[E] .. Bn[E]                     one instance for each fact
 
-C checked facts, P proved, V the part of P that was used, Y proved but not checked (yet), S disproved; D examined
-consequences of the deletion, O the part of D that was propagated, which is what is gone; Q what one search has seen.
+C checked facts, P proved, V the part of P that was used, Y proved but not checked (yet), S disproved; D consequences
+of the deletion that are to be examined, O those that were propagated, which is what is gone; Q what is open in one
+search.
 
 Set at a time. A fact with thousands of supports must not show them all when the first would do. So a search first sees
 which facts follow from explicit ones in one step: these are proved, and nothing has to be asked about what they follow
@@ -38,20 +39,17 @@ WINDOWS: Sequence[tuple[int, int | None]] = ((0, 4), (4, 32), (32, 512), (512, N
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:
     """The facts that are gone."""
-    search = Search(support, work)
-    D = N = lost
+    search, N = Search(support, work), lost
     O, rest = search.nothing, support.I  # rest: I - O
     while N:
         work.rounds += 1
-        search.check(N)
-        N = N - search.P
+        N = search.check(N)
         remaining, before = rest - N, work.derivations
         heads = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
         work.count("Del", work.derivations - before)
-        O = O | N
-        rest, N = remaining, heads - D
-        D = D | N
-    work.count("C", len(search.C))
+        O, rest = O | N, remaining
+        N = heads - O - search.P
+    work.count("C", len(search.C) + len(search.seen - search.C))
     return O
 
 
@@ -66,31 +64,32 @@ class Search(Generic[F]):
         self.nothing = nothing
         self.C = self.P = self.V = self.Y = self.S = nothing
         self.unused = nothing  # P - V
+        self.seen = nothing  # explicit facts from which others were seen to follow; nobody asked for these
 
-    def check(self, N: F) -> None:
-        """Decide whether the facts N are provable: afterwards each is in P or in S."""
-        Q = N - self.P - self.S
-        sought = self._look_at(Q)
-        if not sought:
-            return
-        sought = active = sought - self._saturate()
+    def check(self, N: F) -> F:
+        """Decide whether facts not in P are provable, so that each is in P or in S: those that are not."""
+        known = N & self.S
+        sought = self._look_at(N - known)
+        if sought:
+            sought = sought - self._saturate()
+        active = Q = sought
         level, waiting = 0, [self.nothing for _ in WINDOWS]
         sources = self.support.I - self.S
         while sought:
             if not active:
                 level, active = self._next(waiting)
             if not active:
-                self.S = self.S | (Q - self.P)
-                return
+                self.S = self.S | Q
+                break
             bodies, unfinished = self._backward(active, level, sources)
             if unfinished:
                 waiting[level + 1] = waiting[level + 1] | unfinished
             level, active = 0, bodies - Q - self.P
             if active:
-                Q = Q | active
                 active = self._look_at(active)
                 proved = self._saturate()
-                sought, active = sought - proved, active - proved
+                sought, active, Q = sought - proved, active - proved, (Q | active) - proved
+        return known | sought
 
     def _next(self, waiting: list[F]) -> tuple[int, F]:
         """Those that wait for the narrowest window and are still not proved, if there are any."""
@@ -112,22 +111,22 @@ class Search(Generic[F]):
 
     def _look_at(self, new: F) -> F:
         """Check facts; those that are not seen to be proved at once."""
+        self.C = self.C | new
         proved = self.support.axioms(new, self.work) | (new & self.Y)
         rest = new - proved
-        at_sight, bodies = self._at_sight(rest)
-        self.C = self.C | (new | bodies)
-        proved = proved | at_sight
+        if rest:
+            at_sight, rest = self._at_sight(rest)
+            proved = proved | at_sight
         self.P, self.unused = self.P | proved, self.unused | proved
-        return rest - at_sight
+        return rest
 
     def _at_sight(self, new: F) -> tuple[F, F]:
-        """Those that follow from explicit facts in one step, and these explicit facts."""
-        if not new:
-            return self.nothing, self.nothing
+        """Those that follow from explicit facts in one step, and the others."""
         before, support = self.work.derivations, self.support
-        found = proofs(support.engine, self.guarded, new, support.E, support.negated, self.work)
+        proved, rest, bodies = proofs(support.engine, self.guarded, new, support.E, support.negated, self.work)
         self.work.count("Bwd", self.work.derivations - before)
-        return found
+        self.seen = self.seen | bodies
+        return proved, rest
 
     def _saturate(self) -> F:
         """Forward from proved facts: all that follows among the checked ones is proved. What is proved by this."""

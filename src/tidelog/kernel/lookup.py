@@ -5,10 +5,9 @@ rows  =  (table - dead) | plus        dead and plus are small arrays of packed r
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from tidelog.kernel.mixed import Mixed
 from tidelog.kernel.rows import HALF, LOW, Ints, Mask, expand, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -17,15 +16,28 @@ from tidelog.kernel.table import Table
 class Lookup:
     """The rows of one relation of at most two columns; there is a table, or something in `plus`."""
 
-    def __init__(self, table: Table | None, dead: Ints, plus: Ints) -> None:
-        """`dead` and `plus` are sorted and distinct rows, each in one word."""
+    def __init__(self, table: Table | None, dead: Mixed, plus: Mixed, number: int) -> None:
+        """`number` is that of the relation in `dead` and `plus`."""
         self.table = table
-        self.dead = dead
-        self.plus = plus
+        self.plus = plus.rows_of(number)
+        self._dead, self._number = dead, number
+        self._gone: Ints | None = None
+        self._runs: tuple[Run, ...] | None = None
+
+    @property
+    def dead(self) -> Ints:
+        """Written out when first asked for: most lookups find nothing that could be dead."""
+        if self._gone is None:
+            self._gone = self._dead.rows_of(self._number)
+        return self._gone
 
     def __len__(self) -> int:
         """About how many rows there are."""
         return len(self.plus) + (0 if self.table is None else len(self.table))
+
+    def values(self, column: int) -> int:
+        """About how many values there are in a column."""
+        return len(self.plus) + sum(run.values(column) for run in (() if self.table is None else self.table.runs))
 
     def holds(self, rows: Ints) -> Mask:
         """Which of some packed rows are here."""
@@ -37,14 +49,23 @@ class Lookup:
     def _kept(self, rows: Ints) -> Mask:
         assert self.table is not None
         found = self.table.contains_rows(rows.reshape(1, -1))
-        return found & ~is_among(self.dead, rows) if len(self.dead) else found
+        if np.count_nonzero(found) and len(self.dead):
+            found &= ~is_among(self.dead, rows)
+        return found
 
-    @cached_property
+    @property
     def runs(self) -> tuple[Run, ...]:
         """The runs of the table, and one of what is only in `plus`, so that no row is met twice."""
+        if self._runs is None:
+            self._runs = self._all_runs()
+        return self._runs
+
+    def _all_runs(self) -> tuple[Run, ...]:
         if self.table is None:
             return (Run(layout_for(2, 0), self.plus.reshape(1, -1)),)
-        added = self.plus[~self._kept(self.plus)] if len(self.plus) else self.plus
+        if not len(self.plus):
+            return self.table.runs
+        added = self.plus[~self._kept(self.plus)]
         own = (Run(layout_for(2, 0), added.reshape(1, -1)),) if len(added) else ()
         return (*self.table.runs, *own)
 
@@ -69,7 +90,7 @@ class Lookup:
 
     def live(self, number: int, column: int, values: Ints, which: Ints, others: Ints) -> tuple[Ints, Ints]:
         """The rows found in a run, without those that are in the table no more."""
-        if self.table is None or number >= len(self.table.runs):
+        if self.table is None or not len(which) or number >= len(self.table.runs):
             return which, others
         buried = self.table.dead
         if buried is None and not len(self.dead):
@@ -79,6 +100,8 @@ class Lookup:
         gone = is_among(self.dead, rows)
         if buried is not None:
             gone |= buried.contains_rows(rows.reshape(1, -1))
+        if not np.count_nonzero(gone):
+            return which, others
         alive = ~gone
         return which[alive], others[alive]
 
@@ -90,10 +113,7 @@ class Reach:
         self.lookup, self.column, self.values = lookup, column, values
         self.starts = [low for low, _ in ranges]
         self.lengths = [high - low for low, high in ranges]
-
-    @cached_property
-    def counts(self) -> Ints:
-        return sum(self.lengths[1:], start=self.lengths[0])
+        self.counts: Ints = sum(self.lengths[1:], start=self.lengths[0])
 
     @property
     def total(self) -> int:
@@ -101,22 +121,22 @@ class Reach:
 
     def window(self, start: int, stop: int | None) -> tuple[Ints, Ints]:
         """The rows number `start` up to `stop` of each value: which value, and the other column."""
-        before = np.zeros(len(self.values), dtype=np.int64)
+        before: Ints | int = 0
         order, parts = (self.column, 1 - self.column), []
         for number, (low, counts) in enumerate(zip(self.starts, self.lengths, strict=True)):
             which, positions = _cut(low, counts, before, start, stop)
-            before = before + counts
+            before = counts + before
             if len(positions):
                 others = self.lookup.runs[number].in_order(order)[0].take(positions) & LOW
                 parts.append(self.lookup.live(number, self.column, self.values, which, others))
         if len(parts) == 1:
             return parts[0]
         if not parts:
-            return before[:0], before[:0]
+            return self.values[:0], self.values[:0]
         return np.concatenate([w for w, _ in parts]), np.concatenate([o for _, o in parts])
 
 
-def _cut(low: Ints, counts: Ints, before: Ints, start: int, stop: int | None) -> tuple[Ints, Ints]:
+def _cut(low: Ints, counts: Ints, before: Ints | int, start: int, stop: int | None) -> tuple[Ints, Ints]:
     """Which range, and which position, of the elements number `start` up to `stop` behind `before` others."""
     if start == 0 and stop is None:
         return expand(low, counts, int(counts.sum()))

@@ -23,6 +23,7 @@ _FEW = 512  # lookups that need not be sorted first
 _SOME = 192  # lookups at once up to which a search is quicker than any index
 _INDEXED = 16_384  # rows from which on searching them misses the cache
 _PAID = 32  # rows for each lookup so far: then searches have cost about as much as an index of the leading bits
+_SAMPLE = 4096  # rows from which the number of values is told
 _MANY = 4096  # lookups at once from which on an index of the leading column pays
 
 
@@ -39,7 +40,18 @@ def order_for(arity: int, bound: frozenset[int]) -> Order:
 class Run:
     """Sorted rows, each once."""
 
-    __slots__ = ("_asked", "_length", "_lock", "_orders", "_radix", "_starts", "_stored", "layout", "natural")
+    __slots__ = (
+        "_asked",
+        "_length",
+        "_lock",
+        "_orders",
+        "_radix",
+        "_starts",
+        "_stored",
+        "_values",
+        "layout",
+        "natural",
+    )
 
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
@@ -51,6 +63,7 @@ class Run:
         self._starts: dict[Order, npt.NDArray[np.int32]] = {}
         self._radix: dict[Order, Radix] = {}
         self._asked: dict[Order, int] = {}  # lookups so far
+        self._values: dict[int, int] = {}
         self._lock = Lock()
 
     @classmethod
@@ -187,8 +200,9 @@ class Run:
         (words,) = self.in_order(order)
         keys, radix = values << packed.HALF, self._radix_for(order, len(values))
         found = words.take(words.searchsorted(keys) if radix is None else radix.search(keys), mode="clip")
-        which = (found >> packed.HALF == values).nonzero()[0]
-        return which, found[which] & packed.LOW
+        others = found ^ keys  # no more than half a word is left where the value is the same
+        which = (others <= packed.LOW).nonzero()[0]
+        return which, others[which]
 
     def _radix_for(self, order: Order, lookups: int) -> Radix | None:
         """An index of rows of one word, if lookups have paid for it."""
@@ -200,6 +214,17 @@ class Run:
             if _PAID * asked >= len(self):
                 radix = self._radix[order] = Radix(self.in_order(order)[0])
         return radix
+
+    def values(self, column: int) -> int:
+        """About how many values the column has, told from how often a sample meets one twice; at most one a row."""
+        known = self._values.get(column)
+        if known is None:
+            at = np.random.default_rng(0).integers(0, len(self), _SAMPLE)
+            sample = np.sort(self.layout.unpack(self.rows[:, at], column))
+            lengths = np.diff(np.flatnonzero(np.concatenate(([True], sample[1:] != sample[:-1], [True]))))
+            twice = int((lengths * (lengths - 1)).sum())
+            known = self._values[column] = min(len(self), _SAMPLE * (_SAMPLE - 1) // max(1, twice))
+        return known
 
     def contains_run(self, other: Run) -> Mask:
         """Which rows of the other run are here."""

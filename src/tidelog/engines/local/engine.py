@@ -205,17 +205,17 @@ class LocalEngine:
 
     def proofs(
         self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, negated: LocalFacts, work: Work
-    ) -> tuple[LocalFacts, LocalFacts]:
+    ) -> tuple[LocalFacts, LocalFacts, LocalFacts]:
         found = self._backward.of(rules).proofs(guards, facts, work)
         if found is None:
             none = self.collect(())
-            found = none, none, [r for r in rules if guards.may_match(r.atoms[0])]
-        proved, bodies, others = found
+            found = none, guards, none, [r for r in rules if guards.may_match(r.atoms[0])]
+        proved, rest, bodies, others = found
         if not others:
-            return proved, bodies
-        rest = guards - proved
+            return proved, rest, bodies
         search = self._search(self._families.united([guarded(r, rest, facts, negated) for r in others]), FIRST, work)
-        return proved | search.proved.facts(), bodies | search.gathered.facts()
+        more = search.proved.facts()
+        return proved | more, rest - more, bodies | search.gathered.facts()
 
     def instances(
         self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None

@@ -126,11 +126,10 @@ class LocalFacts:
         return self._lookups[number]
 
     def _lookup(self, number: int) -> Lookup | None:
-        plus = self._plus.rows_of(number)
         table = self._tables.get(Numbering.of(self.dictionary).relations[number][0]) if self._tables else None
-        if table is None:
-            return Lookup(None, plus[:0], plus) if len(plus) else None
-        return Lookup(table, self._dead.rows_of(number), plus)
+        if table is None and number not in self._plus.segments:
+            return None
+        return Lookup(table, self._dead, self._plus, number)
 
     @staticmethod
     def _changed(table: Table | None, dead: Table | None, plus: Table | None) -> Table | None:
@@ -206,7 +205,7 @@ class LocalFacts:
 
     def __sub__(self, other: LocalFacts) -> LocalFacts:
         mine, theirs = self.few, other.few
-        if theirs is not None and not len(theirs):
+        if (theirs is not None and not len(theirs)) or (mine is not None and not len(mine)):
             return self
         if mine is not None and theirs is None:
             return self.with_few(mine.keep(~other.holds(mine)))

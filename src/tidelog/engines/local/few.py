@@ -9,7 +9,7 @@ here: which of them, and at which atom, the facts may match.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from tidelog.engines.local.fact_set import LocalFacts
 from tidelog.engines.local.relations import Numbering
 from tidelog.engines.local.shapes import Family, Member, Shape, Step, member_of
 from tidelog.engines.local.small_joins import Matches, cheapest, joined, lookups
-from tidelog.kernel.mixed import Mixed, cuts
-from tidelog.kernel.rows import Ints, Mask
+from tidelog.kernel.mixed import Mixed
+from tidelog.kernel.rows import Ints, Mask, expand
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 T = TypeVar("T")
@@ -30,12 +30,42 @@ _MANY = 50_000  # facts from which on rules do better one by one, on all cores
 _NONE = np.empty(0, dtype=np.int64)
 
 
-class Part(NamedTuple):
-    """Pairs of a fact and an atom that it may match, for atoms that are dealt with together."""
+class Part:
+    """Facts and atoms that they may match, for atoms that are dealt with together."""
 
-    slot: int
-    fact: Ints
-    atom: Ints
+    __slots__ = ("_atoms", "_facts", "slot")
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+        self._facts: list[Ints] = []
+        self._atoms: list[Ints] = []
+
+    def add(self, facts: Ints, atoms: Ints) -> None:
+        """Each of the facts may match each of the atoms."""
+        self._facts.append(facts)
+        self._atoms.append(atoms)
+
+    def atoms(self) -> set[int]:
+        return {atom for atoms in self._atoms for atom in atoms.tolist()}
+
+    def pairs(self, known: Mask | None = None, useful: Mask | None = None) -> tuple[Ints, Ints]:
+        """A fact and an atom that it may match, side by side; no facts that are known, only atoms that are useful."""
+        if len(self._facts) == 1 and len(self._atoms[0]) == 1:
+            (fact,), (atoms,) = self._facts, self._atoms
+            fact = fact if known is None else fact[(~known[fact]).nonzero()[0]]
+            return fact, atoms.repeat(len(fact))
+        fact, atoms = np.concatenate(self._facts), np.concatenate(self._atoms)
+        counts = np.array([len(some) for some in self._atoms])
+        group = np.arange(len(counts)).repeat([len(some) for some in self._facts])
+        if known is not None:
+            open_ = (~known[fact]).nonzero()[0]
+            fact, group = fact[open_], group[open_]
+        if useful is not None:
+            kept = useful[atoms]
+            atoms, counts = atoms[kept], np.add.reduceat(kept, counts.cumsum() - counts, dtype=np.int64)
+        starts, length = counts.cumsum() - counts, counts[group]
+        which, positions = expand(starts[group], length, int(length.sum()))
+        return fact[which], atoms[positions]
 
 
 class Entries(Generic[T]):
@@ -65,9 +95,8 @@ class Entries(Generic[T]):
         self.last = self.first_family + len(self.families)
         numbers = {shape: self.first_family + i for i, shape in enumerate(by_shape)}
         slots = [*(e[-1] for e in lifted), *(numbers[m.shape] for _, m, _ in members), *[self.last] * len(others)]
-        # numpy sorts 16 bits by radix, ten times as fast as 64
-        self.slot: Ints = np.array(slots, dtype=np.int16 if self.last < 1 << 15 else np.int64)
-        self.member = np.zeros(len(self.slot), dtype=np.int64)
+        self._by_key = [_by_slot(atoms, slots) for atoms in self.index.atoms]
+        self.member = np.zeros(len(slots), dtype=np.int64)
         for entries in by_shape.values():
             self.member[self.lifted + np.array(entries)] = np.arange(len(entries))
 
@@ -90,24 +119,38 @@ class Entries(Generic[T]):
             return [together]
         return [Mixed(bits, together.codes[i : i + most]) for i in range(0, len(together), most)]
 
-    def parts(self, facts: Mixed, useful: Mask | None = None) -> list[Part]:
-        """What the facts match, slot by slot; only atoms that are useful."""
-        fact, atom = self.index.matches(facts, useful)
-        slot = self.slot[atom]
-        order = slot.argsort(kind="stable")
-        fact, atom = fact[order], atom[order]
-        return [Part(number, fact[a:b], atom[a:b]) for number, a, b in cuts(slot[order])]
+    def parts(self, facts: Mixed) -> list[Part]:
+        """What the facts may match, slot by slot."""
+        parts: dict[int, Part] = {}
+        for key, positions in self.index.found(facts):
+            for slot, atoms in self._by_key[key]:
+                part = parts.get(slot)
+                if part is None:
+                    part = parts[slot] = Part(slot)
+                part.add(positions, atoms)
+        return list(parts.values())
 
-    def matches(self, part: Part, columns: Sequence[Ints]) -> Matches:
+    def family(self, part: Part) -> Family:
+        return self.families[part.slot - self.first_family]
+
+    def matches(self, part: Part, columns: Sequence[Ints], known: Mask | None = None) -> Matches:
         """The pairs of a family."""
-        return Matches.of(self.families[part.slot - self.first_family], columns, part.fact, self.member[part.atom])
+        fact, atom = part.pairs(known)
+        return Matches.of(self.family(part), columns, fact, self.member[atom])
 
     def others(self, parts: Iterable[Part], facts: Mixed) -> list[T]:
         """The entries of some parts, and those that any triple may match."""
-        found = {i for part in parts for i in part.atom.tolist()}
+        found = {atom for part in parts for atom in part.atoms()}
         if self.index.anywhere and self.index.has_triples(facts):
             found.update(self.index.anywhere)
         return [self.rest[i - self.lifted] for i in sorted(found)]
+
+
+def _by_slot(atoms: Iterable[int], slots: Sequence[int]) -> list[tuple[int, Ints]]:
+    found: dict[int, list[int]] = {}
+    for atom in atoms:
+        found.setdefault(slots[atom], []).append(atom)
+    return [(slot, np.array(some)) for slot, some in found.items()]
 
 
 class Forward:
@@ -143,26 +186,26 @@ class Forward:
         columns, left = (facts.first, facts.second), []
         for part in entries.parts(facts):
             if part.slot < entries.first_family:
-                work.derivations += int(self._counts[part.atom].sum())
-                codes.append(entries.templates.codes(facts, part.fact, part.atom))
+                fact, atom = part.pairs()
+                work.derivations += int(self._counts[atom].sum())
+                codes.append(entries.templates.codes(facts, fact, atom))
                 continue
-            found = None if part.slot == entries.last else _all_matches(entries.matches(part, columns), before, behind)
-            if found is None:
+            if part.slot == entries.last:
+                left.append(part)
+                continue
+            family, shape = entries.family(part), entries.family(part).shape
+            reads = lookups(family, [before if i < shape.position else behind for i in range(len(shape.body))])
+            if reads is None:
+                continue
+            matches = entries.matches(part, columns)
+            found = joined(matches, cheapest(matches, family.plans, reads), reads)
+            if found is None:  # they are too many
                 left.append(part)
             elif len(found):
                 work.derivations += len(found)
-                codes += found.codes(facts.bits, found.family.shape.given)
+                codes += found.codes(facts.bits, shape.given)
         heads = pivot.with_few(Mixed.of(facts.bits, np.concatenate(codes)))
         return heads, entries.others(left, facts)
-
-
-def _all_matches(matches: Matches, before: LocalFacts, behind: LocalFacts) -> Matches | None:
-    """The matches of a family with its pivot; None if they are too many."""
-    shape = matches.family.shape
-    reads = lookups(matches.family, [before if i < shape.position else behind for i in range(len(shape.body))])
-    if reads is None:
-        return matches.take(_NONE)
-    return joined(matches, cheapest(matches, matches.family.plans, reads), reads)
 
 
 def _has_one_atom(rule: Rule) -> bool:

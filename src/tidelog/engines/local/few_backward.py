@@ -92,13 +92,14 @@ class Backward:
 
     def proofs(
         self, guards: LocalFacts, sources: LocalFacts, work: Work
-    ) -> tuple[LocalFacts, LocalFacts, list[Rule]] | None:
-        """Guards for which a first candidate is a match, the body facts of these, and the rules that are left."""
+    ) -> tuple[LocalFacts, LocalFacts, LocalFacts, list[Rule]] | None:
+        """Guards for which a first candidate is a match, all others, body facts, and the rules that are left."""
         looks = self._looks(guards, sources, FIRST, work, everything=False)
         if looks is None:
             return None
         proved = _together(guards, [look.provable() for look in looks])
-        return proved, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
+        rest = _together(guards, [look.open() for look in looks]) if guards.few is not None else guards - proved
+        return proved, rest, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
 
     def reading(self, sources: LocalFacts, everything: bool) -> _Reading:
         """Kept for the last sources of each verb, which are asked again and again."""
@@ -147,27 +148,36 @@ class _Reading:
     """What there is to look at in some sources."""
 
     def __init__(self, backward: Backward, sources: LocalFacts) -> None:
-        self._entries, self._constants = backward.entries, backward.constants
-        self._sources = ref(sources)
-        self._sizes = [0 if key is None else sources.about(key[0]) for key in backward.slots]
+        self._backward, self._sources = ref(backward), ref(sources)
+        self._likely: dict[int, int] = {}
 
     @cached_property
     def useful(self) -> Mask:
-        """The rules of one atom with something to look at, and all others."""
-        entries, sources = self._entries, self._sources()
-        assert sources is not None
-        slots = np.ones(entries.last + 1, dtype=np.bool_)
-        slots[1 : len(self._sizes)] = np.array(self._sizes[1:]) > 0
-        rules = slots[entries.slot]
-        for number, column, some, constants in self._constants:
+        """Of the rules whose bodies are known completely: those with a constant that occurs, and all without one."""
+        backward, sources = self._backward(), self._sources()
+        assert backward is not None and sources is not None
+        rules = np.ones(backward.entries.lifted, dtype=np.bool_)
+        for number, column, some, constants in backward.constants:
             lookup = sources.lookup(number)
             rules[some] = False if lookup is None else lookup.reach(column, constants).counts > 0
         return rules
 
     def order(self, part: Part) -> tuple[bool, int]:
-        """Large relations are looked at first: they are the most likely ones; rules of more atoms come last."""
-        slot = part.slot
-        return (False, -self._sizes[slot]) if slot < len(self._sizes) else (True, slot)
+        """Where most guards are likely to find something comes first; rules of more atoms come last."""
+        backward, slot = self._backward(), part.slot
+        assert backward is not None
+        if slot >= len(backward.slots):
+            return True, slot
+        if slot not in self._likely:
+            self._likely[slot] = self._values(backward.slots[slot])
+        return False, -self._likely[slot]
+
+    def _values(self, key: tuple[int, int] | None) -> int:
+        """About how many values there are to find where a slot looks."""
+        sources = self._sources()
+        assert sources is not None
+        lookup = None if key is None else sources.lookup(key[0])
+        return 0 if key is None or lookup is None else lookup.values(1 - key[1])
 
 
 class _Look:
@@ -196,9 +206,12 @@ class _Look:
     def provable(self) -> Mixed:
         return self.facts.keep(self.proved)
 
+    def open(self) -> Mixed:
+        return self.facts.keep(~self.proved)
+
     def at_rules(self) -> None:
         entries, slots = self.entries, self.backward.slots
-        parts = entries.parts(self.facts, self._reading.useful if len(self.facts) > _FEW else None)
+        parts = entries.parts(self.facts)
         if not self.everything:
             parts.sort(key=self._reading.order)
         for part in parts:
@@ -207,37 +220,42 @@ class _Look:
             if part.slot < len(slots):
                 self._at_slot(part)
             elif part.slot < entries.last:
-                self._at_family(entries.matches(part, self.columns))
+                self._at_family(part)
         self.others = entries.others((p for p in parts if p.slot == entries.last), self.facts)
 
     @property
     def _reading(self) -> _Reading:
         return self.backward.reading(self.sources, self.everything)
 
+    @property
+    def _known(self) -> Mask | None:
+        """The guards that need not be looked at any more."""
+        return self.proved if self.matches and not self.everything else None
+
     def _at_slot(self, part: Part) -> None:
         """Rules of one atom."""
-        key, (_, fact, rule) = self.backward.slots[part.slot], part
-        if not self.everything:
-            open_ = (~self.proved[fact]).nonzero()[0]
-            if not len(open_):
-                return
-            fact, rule = fact[open_], rule[open_]
+        key = self.backward.slots[part.slot]
         if key is not None:
-            self._at_relation(*key, fact, rule)
+            self._at_relation(part, *key)
         elif self.start == 0:
-            self._at_present(fact, rule)
+            self._at_present(*part.pairs(self._known, self._reading.useful if len(self.facts) > _FEW else None))
 
     def _at_present(self, fact: Ints, rule: Ints) -> None:
         """Which of the bodies that are known completely are there."""
+        if not len(fact):
+            return
         codes = self.entries.templates.codes(self.facts, fact, rule)
         order = codes.argsort()
         order = order[self.sources.holds(Mixed(self.facts.bits, codes[order]))]
         self._note(fact[order], [codes[order]])
 
-    def _at_relation(self, number: int, free: int, fact: Ints, rule: Ints) -> None:
+    def _at_relation(self, part: Part, number: int, free: int) -> None:
         """Rows of one relation, of which the guard leaves one column open."""
         lookup = self.sources.lookup(number)
         if lookup is None:
+            return
+        fact, rule = part.pairs(self._known)
+        if not len(fact):
             return
         values = self.entries.templates.column(1 - free, self.facts, fact, rule)
         if not self.everything:
@@ -248,15 +266,19 @@ class _Look:
                 return
             which, other = reach.window(self.start, self.stop)
             self._note_more(fact, reach.counts)
+        if not len(which):
+            return
         bound = values[which]
         self._note(fact[which], [encode(self.facts.bits, number, *((other, bound) if free == 0 else (bound, other)))])
 
-    def _at_family(self, matches: Matches) -> None:
+    def _at_family(self, part: Part) -> None:
         """Rules of more atoms."""
-        if not self.everything:
-            matches = matches.take((~self.proved[matches.fact]).nonzero()[0])
-        reads = lookups(matches.family, [self.sources] * len(matches.family.shape.body)) if len(matches) else None
+        family = self.entries.family(part)
+        reads = lookups(family, [self.sources] * len(family.shape.body))
         if reads is None:
+            return
+        matches = self.entries.matches(part, self.columns, self._known)
+        if not len(matches):
             return
         plan = self.backward.plan_of(matches, reads)
         opening = next((i for i, step in enumerate(plan) if step.column is not None), len(plan))
