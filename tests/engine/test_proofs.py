@@ -11,7 +11,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.extended import guarded, with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.proofs import proofs
-from tidelog.engines.local import fact_set
+from tidelog.engines.local import fact_set, few_backward
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
@@ -44,8 +44,10 @@ def test_proved_by_what_it_gives(seed: int, few: int, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_nothing_is_overlooked_where_nothing_was_removed(seed: int) -> None:
+@pytest.mark.parametrize("few", [10**6, 0])
+def test_nothing_is_overlooked_where_nothing_was_removed(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rule whose first candidate is a match: those of one atom without a condition on it."""
+    monkeypatch.setattr(few_backward, "_FEW", few)
     engine = LocalEngine()
     facts = engine.collect(random_facts(seed))
     rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1 and "reach(?x, ?x)" not in str(r)]

@@ -32,8 +32,11 @@ RULES = parse_rules("""
     big(?x) :- [?x, ?p, ?y], edge(?x, ?y) .
     big(a) :- edge(?x, ?y), mark(?y, a) .
     big(?x) :- off(?x) .
+    big(?x) :- mark(?x, nothing) .
     big(?x) :- mark(?x, b) .
     big(a) :- off(?x) .
+    [?x, c, d] :- mark(?x, nothing) .
+    [?x, c, d] :- mark(?x, a) .
     reach(?x, ?y) :- edge(?y, ?x) .
     reach(?x, ?x) :- edge(?x, ?x) .
     reach(a, ?y) :- edge(?y, ?x) .
@@ -118,6 +121,7 @@ def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pyt
     for turn in range(10):
         monkeypatch.setattr(families, "_SMALL", (0, 4, 1000)[turn % 3])
         monkeypatch.setattr(few_backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
+        monkeypatch.setattr(few_backward, "_FEW", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
 
 

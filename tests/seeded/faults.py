@@ -256,6 +256,13 @@ FAULTS = (
         "fact, group = fact[open_], group[: len(open_)]",
     ),
     Fault(
+        "useful atoms of others",
+        "when atoms that nothing can match are left out, facts take the places of their neighbours'",
+        "engines/local/few.py",
+        "np.add.reduceat(kept, counts.cumsum() - counts, dtype=np.int64)",
+        "counts",
+    ),
+    Fault(
         "row met twice",
         "a fact that was added to a set which had it already is looked up twice",
         "kernel/lookup.py",

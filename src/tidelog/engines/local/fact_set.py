@@ -43,6 +43,7 @@ class LocalFacts:
         self.dictionary = dictionary
         self._tables = tables
         self._dead, self._plus = dead, plus
+        self.few: Mixed | None = None if tables else plus  # all facts as one array, if this set is held so
         self._read: dict[Relation, Table | None] = {}
         self._lookups: dict[int, Lookup | None] = {}
         self._is_base = False  # whether a change to it was written down
@@ -60,11 +61,6 @@ class LocalFacts:
             return None
         mixed = Mixed.of_rows(bits, known, [rows[0] for _, _, rows in parts]) if parts else NONE
         return cls(dictionary, {}, plus=mixed)
-
-    @property
-    def few(self) -> Mixed | None:
-        """All facts as one array, if this set is held so."""
-        return None if self._tables else self._plus
 
     @property
     def is_narrow(self) -> bool:
