@@ -31,10 +31,6 @@ class Lookup:
             self._gone = self._dead.rows_of(self._number)
         return self._gone
 
-    def __len__(self) -> int:
-        """About how many rows there are."""
-        return len(self.plus) + (0 if self.table is None else len(self.table))
-
     def values(self, column: int) -> int:
         """About how many values there are in a column."""
         return len(self.plus) + sum(run.values(column) for run in (() if self.table is None else self.table.runs))

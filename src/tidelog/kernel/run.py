@@ -220,10 +220,10 @@ class Run:
         known = self._values.get(column)
         if known is None:
             at = np.random.default_rng(0).integers(0, len(self), _SAMPLE)
-            sample = np.sort(self.layout.unpack(self.rows[:, at], column))
-            lengths = np.diff(np.flatnonzero(np.concatenate(([True], sample[1:] != sample[:-1], [True]))))
-            twice = int((lengths * (lengths - 1)).sum())
-            known = self._values[column] = min(len(self), _SAMPLE * (_SAMPLE - 1) // max(1, twice))
+            sample = packed.sort(self.layout.unpack(self.rows[:, at], column).reshape(1, -1))
+            lengths = np.diff(np.flatnonzero(packed.first_of_equals(sample)), append=_SAMPLE)
+            pairs = int((lengths * (lengths - 1)).sum())
+            known = self._values[column] = min(len(self), _SAMPLE * (_SAMPLE - 1) // max(1, pairs))
         return known
 
     def contains_run(self, other: Run) -> Mask:

@@ -109,12 +109,6 @@ class LocalFacts:
             self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
         return self._read[relation]
 
-    def about(self, number: int) -> int:
-        """About how many facts a numbered relation has; 0 only if it has no `lookup`."""
-        start, stop = self._plus.segments.get(number, (0, 0))
-        table = self._tables.get(Numbering.of(self.dictionary).relations[number][0]) if self._tables else None
-        return stop - start + (0 if table is None else len(table))
-
     def lookup(self, number: int) -> Lookup | None:
         """The facts of a numbered relation, to look up a few in them; carries nothing out."""
         if number not in self._lookups:
