@@ -148,35 +148,36 @@ class _Reading:
     """What there is to look at in some sources."""
 
     def __init__(self, backward: Backward, sources: LocalFacts) -> None:
-        self._backward, self._sources = ref(backward), ref(sources)
+        self._slots, self._constants, self._rules = backward.slots, backward.constants, backward.entries.lifted
+        self._read = ref(sources)  # whoever asks has them
         self._likely: dict[int, int] = {}
+
+    def _lookup(self, number: int) -> Lookup | None:
+        sources = self._read()
+        assert sources is not None
+        return sources.lookup(number)
 
     @cached_property
     def useful(self) -> Mask:
         """Of the rules whose bodies are known completely: those with a constant that occurs, and all without one."""
-        backward, sources = self._backward(), self._sources()
-        assert backward is not None and sources is not None
-        rules = np.ones(backward.entries.lifted, dtype=np.bool_)
-        for number, column, some, constants in backward.constants:
-            lookup = sources.lookup(number)
+        rules = np.ones(self._rules, dtype=np.bool_)
+        for number, column, some, constants in self._constants:
+            lookup = self._lookup(number)
             rules[some] = False if lookup is None else lookup.reach(column, constants).counts > 0
         return rules
 
     def order(self, part: Part) -> tuple[bool, int]:
         """Where most guards are likely to find something comes first; rules of more atoms come last."""
-        backward, slot = self._backward(), part.slot
-        assert backward is not None
-        if slot >= len(backward.slots):
+        slot = part.slot
+        if slot >= len(self._slots):
             return True, slot
         if slot not in self._likely:
-            self._likely[slot] = self._values(backward.slots[slot])
+            self._likely[slot] = self._values(self._slots[slot])
         return False, -self._likely[slot]
 
     def _values(self, key: tuple[int, int] | None) -> int:
         """About how many values there are to find where a slot looks."""
-        sources = self._sources()
-        assert sources is not None
-        lookup = None if key is None else sources.lookup(key[0])
+        lookup = None if key is None else self._lookup(key[0])
         return 0 if key is None or lookup is None else lookup.values(1 - key[1])
 
 
