@@ -55,6 +55,6 @@ $(STAMP): requirements-dev.txt requirements-java.txt pyproject.toml
 	"$$python" -m venv --clear .venv || { echo "cannot create .venv; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@$(PIP) install --require-hashes -r requirements-dev.txt
 	@$(PIP) install --no-deps --no-build-isolation --editable .
-	@$(BIN)/python -m tidelog.java || { $(PIP) install --require-hashes -r requirements-java.txt && $(BIN)/python -m tidelog.java; } \
+	@$(BIN)/python -m tidelog.engines.spark.cluster.java || { $(PIP) install --require-hashes -r requirements-java.txt && $(BIN)/python -m tidelog.engines.spark.cluster.java; } \
 	    || echo "no Java 17 or newer found and none could be installed; nothing needs it yet"
 	@touch $(STAMP)

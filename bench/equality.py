@@ -22,8 +22,7 @@ import tidelog
 from bench import machine
 from bench.report import fill, machine_line, table
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri, string
-from tidelog.model.vocabulary import OWL
+from tidelog.model.terms import OWL, Term, iri, string
 
 NAME = "equality"
 Result = dict[str, Any]

@@ -1,7 +1,7 @@
 """Proofs of random derived facts of universities: milliseconds for each, all of them checked; then all instances.
 
 A proof is asked for as a user would, fact by fact, with nothing kept in between but what the knowledge base keeps
-anyway. The check (`tidelog.explain.checking`) knows nothing of the search: each step is an instance of a rule, each
+anyway. The check (`tests.reference.checking`) knows nothing of the search: each step is an instance of a rule, each
 leaf an explicit fact, and no fact proves itself.
 """
 
@@ -21,7 +21,7 @@ import tidelog
 from bench import machine
 from bench.report import fill, machine_line, table
 from bench.workloads import NAMED, prepare
-from tidelog.explain.checking import check
+from tests.reference.checking import check
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 import tidelog
+from tidelog.engines.spark.cluster.java import find_java
 from tidelog.generate import lubm
-from tidelog.java import find_java
 
 PREFIX = f"@prefix ub: <{lubm.UB}> . @prefix ex: <http://example.org/> ."
 ADA = "<http://example.org/ada>"

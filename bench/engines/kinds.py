@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from tidelog.model.vocabulary import OWL, RDF, RDFS, XSD
+from tidelog.model.terms import OWL, RDF, RDFS, XSD
 
 TYPE = f"{RDF}type"
 PREFIXES = {RDF: "rdf", RDFS: "rdfs", OWL: "owl", XSD: "xsd"}

@@ -12,7 +12,7 @@ import clingo
 
 from bench.case import Case, Measure
 from bench.dialects import clingo_fact, clingo_rules
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Program
 
 

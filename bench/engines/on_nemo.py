@@ -9,7 +9,7 @@ import nmo_python
 
 from bench.case import Case, Measure
 from bench.dialects import nemo_rules
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 
 def run(case: Case) -> Measure:

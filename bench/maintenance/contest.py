@@ -11,8 +11,8 @@ from typing import Any
 from bench.maintenance.subject import Done, Step, Subject
 from bench.measure import Limits, MeasurementError
 from tidelog.algebra.engine import Work
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.state import State
+from tidelog.changes.state import State
+from tidelog.engines.local.facts import LocalFacts
 
 Result = dict[str, Any]
 Say = Callable[[str], None]

@@ -15,7 +15,7 @@ from bench.maintenance.contest import Result, Say
 from bench.maintenance.subject import Subject
 from bench.measure import Limits, MeasurementError, in_process
 from bench.workloads import NAMED, Workload, clique, prepare
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 
 NAME = "maintenance"
 STANDARD_ERROR = 2

@@ -20,18 +20,18 @@ from bench.case import Case
 from bench.measure import MeasurementError
 from tidelog import knowledge_base
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
+from tidelog.algebra.sourced_rule import over
 from tidelog.algorithms.layers import Program
-from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.change import Change
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.algorithms.update import Outcome
+from tidelog.changes.result import Change
+from tidelog.changes.state import State
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.heads import Gathered
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
-from tidelog.state import State
 
 COUNTING = ("counting", "counting+bf", "recursive-counting")  # they go on from counts that they keep
 

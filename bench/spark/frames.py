@@ -20,9 +20,9 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 import tidelog
-from tidelog.engines.spark.session import new_session
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.parser import parse_rules
+from tidelog.engines.spark.cluster.session import new_session
+from tidelog.model.terms import TRIPLE
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 COLUMNS = ("s", "p", "o")

@@ -20,8 +20,8 @@ from bench.report import fill, machine_line, table
 from bench.spark.model import predictions
 from bench.spark.worker import REMOVED
 from bench.workloads import NAMED, Workload, prepare, university
-from tidelog.choose import SWELLING
-from tidelog.pipeline.bulk import SESSION
+from tidelog.changes.choose import SWELLING
+from tidelog.changes.spark_backend import SESSION
 
 NAME = "spark"
 SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}

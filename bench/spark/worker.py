@@ -29,15 +29,15 @@ from bench.durable.measure import QUERY
 from bench.spark import frames
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fixpoint import fixpoint
+from tidelog.changes.spark_backend import SESSION
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark.cluster import SparkCluster
-from tidelog.engines.spark.engine import SparkEngine
-from tidelog.engines.spark.facts import SparkFacts
-from tidelog.engines.spark.session import session
+from tidelog.engines.spark.cluster.cluster import SparkCluster
+from tidelog.engines.spark.cluster.session import session
+from tidelog.engines.spark.sharded.engine import SparkEngine
+from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
-from tidelog.pipeline.bulk import SESSION
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 Result = dict[str, Any]
 

@@ -17,7 +17,7 @@ from bench.measure import Limits, in_process
 from bench.report import fill, machine_line, table
 from bench.sparql.worker import ENGINES
 from bench.workloads import NAMED, prepare
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 
 NAME = "sparql"
 SIZES = {f"{NAME}-{size}": f"lubm-{size}" for size in (10, 100)}

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from tidelog.generate.lubm import UB
-from tidelog.model.vocabulary import RDF
+from tidelog.model.terms import RDF
 
 FILE = Path(__file__).parent / "lubm.rq"
 PREFIXES = f"PREFIX rdf: <{RDF}>\nPREFIX ub: <{UB}>\n"

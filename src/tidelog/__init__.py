@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tidelog import rulesets
-    from tidelog.answers import Answers, FactAnswers
-    from tidelog.change import Change, Difference, Prediction
+    from tidelog.changes.constraints import Inconsistency
+    from tidelog.changes.result import Change, Difference, Prediction
     from tidelog.errors import (
         ConstraintError,
         CorruptionError,
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
         UsageError,
     )
     from tidelog.explain.bulk import RuleInstances
-    from tidelog.explain.explanation import Explanation
-    from tidelog.explain.verdicts import WhyKept, WhyRemoved
+    from tidelog.explain.render import Explanation
+    from tidelog.explain.repair.proposals import Repair, Repairs
     from tidelog.explain.why_not import WhyNot
-    from tidelog.export import Exported
-    from tidelog.inconsistencies import Inconsistency
+    from tidelog.explain.why_results import WhyKept, WhyRemoved
     from tidelog.knowledge_base import KnowledgeBase, open
     from tidelog.model.terms import IRI, BlankNode, Literal, Name, String
-    from tidelog.ontologies import ontology
-    from tidelog.repair.proposals import Repair, Repairs
+    from tidelog.owl.files import ontology
+    from tidelog.queries.answers import Answers, FactAnswers
+    from tidelog.queries.export import Exported
+    from tidelog.queries.status import Counts, Status
     from tidelog.settings import Settings
-    from tidelog.status import Counts, Status
     from tidelog.store.records import Version
     from tidelog.store.verification import Verification
 
@@ -45,8 +45,12 @@ __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first used, so that `tidelog --help` is quick.
 _HOMES = {
-    "answers": ("Answers", "FactAnswers"),
-    "change": ("Change", "Difference", "Prediction"),
+    "changes.constraints": ("Inconsistency",),
+    "changes.result": (
+        "Change",
+        "Difference",
+        "Prediction",
+    ),
     "errors": (
         "ConstraintError",
         "CorruptionError",
@@ -60,17 +64,38 @@ _HOMES = {
         "UsageError",
     ),
     "explain.bulk": ("RuleInstances",),
-    "explain.explanation": ("Explanation",),
-    "explain.verdicts": ("WhyKept", "WhyRemoved"),
+    "explain.render": ("Explanation",),
+    "explain.repair.proposals": (
+        "Repair",
+        "Repairs",
+    ),
     "explain.why_not": ("WhyNot",),
-    "export": ("Exported",),
-    "inconsistencies": ("Inconsistency",),
-    "knowledge_base": ("KnowledgeBase", "open"),
-    "model.terms": ("BlankNode", "IRI", "Literal", "Name", "String"),
-    "ontologies": ("ontology",),
-    "repair.proposals": ("Repair", "Repairs"),
+    "explain.why_results": (
+        "WhyKept",
+        "WhyRemoved",
+    ),
+    "knowledge_base": (
+        "KnowledgeBase",
+        "open",
+    ),
+    "model.terms": (
+        "BlankNode",
+        "IRI",
+        "Literal",
+        "Name",
+        "String",
+    ),
+    "owl.files": ("ontology",),
+    "queries.answers": (
+        "Answers",
+        "FactAnswers",
+    ),
+    "queries.export": ("Exported",),
+    "queries.status": (
+        "Counts",
+        "Status",
+    ),
     "settings": ("Settings",),
-    "status": ("Counts", "Status"),
     "store.records": ("Version",),
     "store.verification": ("Verification",),
 }

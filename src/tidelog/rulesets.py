@@ -17,9 +17,8 @@ from functools import cache
 from importlib import resources
 
 from tidelog.errors import UsageError
-from tidelog.model.terms import iri
-from tidelog.model.vocabulary import RDF, TRIPLE
-from tidelog.rules.parser import parse_rules
+from tidelog.model.terms import RDF, TRIPLE, iri
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule
 
 __all__ = ["NAMES", "OWL2RL", "RDFS", "RHODF", "RuleSet", "get", "owl2rl", "rdfs", "rdfs_volz", "rhodf"]

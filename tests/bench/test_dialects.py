@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.dialects import clingo_fact, clingo_rules, nemo_rules
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 RULES = [
     (

@@ -15,7 +15,7 @@ from bench.engines import ENGINES
 from bench.engines.kinds import CLASSES, EXPRESSIONS, OF_DATA, by_kind
 from bench.workloads import one_department
 from tests.bench.test_report import RUN
-from tidelog.model.vocabulary import OWL, RDF, RDFS
+from tidelog.model.terms import OWL, RDF, RDFS
 
 TYPE = f"{RDF}type"
 

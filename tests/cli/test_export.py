@@ -13,7 +13,7 @@ import tidelog
 from tidelog import formats
 from tidelog.errors import InputError, UsageError
 from tidelog.model.terms import Term
-from tidelog.queries import Kind
+from tidelog.queries.datalog import Kind
 
 FACTS = '[ann, knows, bob] . [ann, name, "Ann"] . age(ann, 42) . age(bob, 7) . name("x\ty") .'
 RULES = "[?y, knows, ?x] :- [?x, knows, ?y] . grown(?x) :- age(?x, ?n), ?n > 17 ."

@@ -52,7 +52,7 @@ def test_modules_of_commands_import_nothing_heavy() -> None:
     code, out, err = finish("-c", program)
     assert (code, err) == (0, "")
     loaded = set(out.split())
-    assert "tidelog.cli.export" in loaded
+    assert "tidelog.cli.commands.export" in loaded
     assert loaded & HEAVY == set()
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tests.reference.engine import ReferenceEngine, ReferenceFacts, ReferenceTally
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.engines.reference.tally import ReferenceTally
+from tidelog.algebra.sourced_rule import over
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
 

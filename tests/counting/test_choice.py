@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tidelog.change import Change
+from tidelog.changes.result import Change
 from tidelog.errors import UsageError
 from tidelog.knowledge_base import KnowledgeBase
 

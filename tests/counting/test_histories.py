@@ -10,16 +10,16 @@ import pytest
 from tests.counting.recount import derivations, iterations
 from tests.oracle.histories import State, random_history
 from tests.oracle.ways import changed
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import counting, recursive_counting
-from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.algorithms.rematerialise import rematerialise
+from tidelog.algorithms.semi_naive import rematerialise
+from tidelog.algorithms.update import Outcome
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.errors import UsageError
-from tidelog.rules.strata import stratify
+from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)

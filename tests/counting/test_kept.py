@@ -7,8 +7,8 @@ import pytest
 from tests.counting.recount import derivations
 from tests.oracle.ways import facts_of
 from tidelog.algorithms import counting, recursive_counting
-from tidelog.change import Change
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.changes.result import Change
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import ConstraintError, LimitError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
 

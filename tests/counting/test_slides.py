@@ -22,7 +22,7 @@ from tidelog.algorithms import counting, recursive_counting
 from tidelog.errors import UsageError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 Case = list[tuple[str, str]]
 Counts = list[dict[Fact, int]]

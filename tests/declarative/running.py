@@ -10,13 +10,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from tests.oracle.histories import State
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import least_model
+from tests.reference.selection import Selection
 from tidelog.model.facts import Fact
-from tidelog.rules.maintenance import given_state, transition
-from tidelog.rules.marked import DEL, EXT, INS, MINUS, PLUS, raised
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, given_state, raised, transition
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_rule
-from tidelog.rules.selection import Selection
 from tidelog.rules.syntax import Rule
 
 Facts = frozenset[Fact]

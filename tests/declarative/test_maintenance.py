@@ -10,17 +10,16 @@ from tests.declarative.running import differences, run, split, state
 from tests.oracle.histories import State, random_history
 from tests.oracle.programs import random_program
 from tests.project.documents import ROOT, blocks
+from tests.reference.engine import ReferenceEngine
+from tests.reference.selection import selection
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.errors import RuleError
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.maintenance import MaintenanceRules, format_maintenance, maintenance_program
-from tidelog.rules.marked import MINUS, PLUS
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.model.terms import TRIPLE
+from tidelog.rules.maintenance_rules import MINUS, PLUS, MaintenanceRules, format_maintenance, maintenance_program
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_rule
-from tidelog.rules.selection import selection
 
 ANCESTOR = "ancestor(?x, ?y) :- parent(?x, ?y) . ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) ."
 

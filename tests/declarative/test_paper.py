@@ -7,10 +7,10 @@ import pytest
 import tidelog
 from tests.declarative.running import Run, run, state
 from tests.oracle.histories import State
-from tidelog.change import Change
+from tidelog.changes.result import Change
 from tidelog.model.facts import Fact
-from tidelog.rules.maintenance import transition
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.maintenance_rules import transition
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 # Figure 2: the edges that the text names and implies.
 TAXONOMY = "t(?a, subClassOf, ?c) :- t(?b, subClassOf, ?c), t(?a, subClassOf, ?b) ."

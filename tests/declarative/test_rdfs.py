@@ -6,14 +6,12 @@ from collections import Counter
 
 from tests.declarative.running import Run, differences, run, split
 from tests.oracle.histories import State
+from tests.reference.selection import selection, split_triples
 from tidelog import rulesets
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri
-from tidelog.model.vocabulary import RDF, RDF_TYPE, RDFS, TRIPLE
-from tidelog.rules.maintenance import maintenance_program
-from tidelog.rules.marked import MINUS, PLUS
-from tidelog.rules.parser import parse_facts, parse_rules
-from tidelog.rules.selection import selection, split_triples
+from tidelog.model.terms import RDF, RDF_TYPE, RDFS, TRIPLE, Term, iri
+from tidelog.rules.maintenance_rules import MINUS, PLUS, maintenance_program
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Atom, Rule
 
 RULES = list(rulesets.get("rdfs-volz"))

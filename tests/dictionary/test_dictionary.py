@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidelog.dictionary import Dictionary, arena
+from tidelog.dictionary.arena import LONG, Hashing, hash_many, hash_one
 from tidelog.dictionary.dictionary import MAX_TERMS
-from tidelog.dictionary.hashing import LONG, Hashing, hash_many, hash_one
 from tidelog.errors import LimitError
 from tidelog.model.terms import Term
 

@@ -12,7 +12,7 @@ import pytest
 import tidelog
 from tests.oracle.histories import RandomHistory, State, random_history
 from tests.oracle.ways import facts_of
-from tidelog import commit
+from tidelog.changes import commit
 from tidelog.model.facts import Fact
 from tidelog.store import compaction, store
 from tidelog.store.digest import sum_of

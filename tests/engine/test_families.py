@@ -6,17 +6,16 @@ import random
 
 import pytest
 
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
+from tidelog.algebra.sourced_rule import over
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.families import CONSTANTS
-from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.engines.local.rule_grouping import CONSTANTS
 from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
-from tidelog.model.vocabulary import RDF_TYPE, TRIPLE
-from tidelog.rules.parser import parse_rules
-from tidelog.rules.strata import stratify
+from tidelog.model.terms import RDF_TYPE, TRIPLE, bare
+from tidelog.rules.analysis.strata import stratify
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
 
 CLASSES, NAMES = [f"c{i}" for i in range(8)], [bare(f"n{i}") for i in range(10)]

@@ -10,13 +10,13 @@ from random import Random
 import pytest
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
-from tidelog.engines.local import fact_set
+from tidelog.algebra.sourced_rule import over
+from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Variable
 
 NAMES = [bare(c) for c in "abcdefgh"]
@@ -39,7 +39,7 @@ def limits(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
         "_MOST_CORRECTIONS": (0, 6, 512),
     }
     for name, values in choices.items():
-        monkeypatch.setattr(fact_set, name, random.choice(values))
+        monkeypatch.setattr(facts_module, name, random.choice(values))
 
 
 def random_facts(random: Random, wide: bool) -> set[Fact]:

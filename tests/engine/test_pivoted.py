@@ -8,14 +8,15 @@ from typing import TypeVar
 
 import pytest
 
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.engines.local import fact_set, small_joins
+from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.engines.local.small import join
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -53,8 +54,8 @@ def derived(engine: Engine[F], rules: Sequence[Rule], known: list[Fact], new: li
 @pytest.mark.parametrize(("few", "most"), [(10**6, 10**6), (10**6, 4), (3, 10**6), (0, 4)])
 @pytest.mark.parametrize("seed", range(25))
 def test_same_as_rule_by_rule(few: int, most: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_set, "FEW", few)
-    monkeypatch.setattr(small_joins, "MOST", most)  # what would be more is left to joins in blocks
+    monkeypatch.setattr(facts, "FEW", few)
+    monkeypatch.setattr(join, "MOST", most)  # what would be more is left to joins in blocks
     random = Random(seed)
     rules = tuple(random.choices(RULES, k=random.randint(1, 2 * len(RULES))))  # some twice: their matches count twice
     engine = LocalEngine()

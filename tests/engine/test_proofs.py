@@ -7,13 +7,14 @@ from typing import TypeVar
 import pytest
 
 from tests.engine.test_supports import RULES, random_facts
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import guarded, with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.proofs import proofs
-from tidelog.engines.local import fact_set, few_backward
+from tidelog.algebra.sourced_rule import guarded, with_body
+from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.engines.local.small import backward
 from tidelog.model.facts import Fact
 
 F = TypeVar("F", bound=FactSet)
@@ -38,7 +39,7 @@ def check(engine: Engine[F], seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("few", [10**6, 0])
 def test_proved_by_what_it_gives(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_set, "FEW", few)
+    monkeypatch.setattr(facts, "FEW", few)
     check(LocalEngine(), seed)
     check(ReferenceEngine(), seed)
 
@@ -47,7 +48,7 @@ def test_proved_by_what_it_gives(seed: int, few: int, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("few", [10**6, 0])
 def test_nothing_is_overlooked_where_nothing_was_removed(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rule whose first candidate is a match: those of one atom without a condition on it."""
-    monkeypatch.setattr(few_backward, "_FEW", few)
+    monkeypatch.setattr(backward, "_FEW", few)
     engine = LocalEngine()
     facts = engine.collect(random_facts(seed))
     rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1 and "reach(?x, ?x)" not in str(r)]

@@ -10,14 +10,14 @@ import pytest
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.engines.local import fact_set
+from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.lookup import Lookup, Reach
 from tidelog.kernel.rows import Ints
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 RULES = tuple(
     parse_rules("""
@@ -85,7 +85,7 @@ def test_rows_looked_at(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fact_set, "_SMALL", 2_048)
+    monkeypatch.setattr(facts_module, "_SMALL", 2_048)
     _, _, before, after = rows_for_one_change(1000, "bf", monkeypatch)
     for relation, table in before.tables.items():
         assert after.tables[relation].runs[0] is table.runs[0]
@@ -93,7 +93,7 @@ def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_facts_that_were_read_as_tables_are_few_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of them may be held as tables; the rules are still looked up for all of them at once."""
-    monkeypatch.setattr(fact_set, "_TINY", 20)
+    monkeypatch.setattr(facts_module, "_TINY", 20)
     engine = LocalEngine()
     facts = company(30)
     everything, fresh, gone = engine.collect(facts), engine.collect(facts), engine.collect(facts[:1])

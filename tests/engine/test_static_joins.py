@@ -6,15 +6,15 @@ import random
 
 import pytest
 
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import pivoted
+from tidelog.algebra.sourced_rule import pivoted
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
-from tidelog.rules.parser import parse_rules
-from tidelog.rules.strata import stratify
+from tidelog.rules.analysis.strata import stratify
+from tidelog.rules.parsing.parser import parse_rules
 
 RULES = parse_rules("""
     link(?c, ?t, ?e) :- link(?c, ?p, ?d), link(?d, ?q, ?e), sub(?p, ?r), sub(?q, ?s), chain(?r, ?s, ?t) .

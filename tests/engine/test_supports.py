@@ -8,15 +8,16 @@ from typing import TypeVar
 
 import pytest
 
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
-from tidelog.engines.local import fact_set, families, few_backward, small_joins
+from tidelog.algebra.sourced_rule import with_body
+from tidelog.engines.local import facts, rule_grouping
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
+from tidelog.engines.local.small import backward, join
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 F = TypeVar("F", bound=FactSet)
 
@@ -87,8 +88,8 @@ def run(engine: Engine[F], seed: int, windows: Sequence[tuple[int, int | None]])
 def test_every_match_once(
     seed: int, windows: Sequence[tuple[int, int | None]], few: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fact_set, "FEW", few)
-    monkeypatch.setattr(small_joins, "MOST", most)
+    monkeypatch.setattr(facts, "FEW", few)
+    monkeypatch.setattr(join, "MOST", most)
     assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
 
@@ -117,11 +118,11 @@ def in_turns(engine: Engine[F], seed: int, random_: random.Random) -> tuple[set[
 def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether guards are few or many, and which others they are asked about with, must not decide what is seen."""
     expected = run(ReferenceEngine(), seed, [(0, None)])
-    monkeypatch.setattr(fact_set, "FEW", few)
+    monkeypatch.setattr(facts, "FEW", few)
     for turn in range(10):
-        monkeypatch.setattr(families, "_SMALL", (0, 4, 1000)[turn % 3])
-        monkeypatch.setattr(few_backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
-        monkeypatch.setattr(few_backward, "_FEW", (0, 1000)[turn % 2])
+        monkeypatch.setattr(rule_grouping, "_SMALL", (0, 4, 1000)[turn % 3])
+        monkeypatch.setattr(backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
+        monkeypatch.setattr(backward, "_FEW", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
 
 

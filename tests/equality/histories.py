@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from tidelog.equality.representatives import SAME_AS
+from tidelog.algorithms.equality.representatives import SAME_AS
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, integer, iri
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 STEPS = 10

@@ -8,7 +8,7 @@ import pytest
 
 import tidelog
 from tests.equality.axioms import arities, axioms
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Program
 
 BLOCKS = [

@@ -13,14 +13,14 @@ import pytest
 from tests.equality.axioms import arities, axioms
 from tests.equality.histories import History, State, random_history
 from tests.oracle.clingo_model import clingo_model
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.equality.maintain import maintain
+from tidelog.algorithms.equality.policy import NamedDifference, named
+from tidelog.algorithms.equality.representatives import SAME
 from tidelog.algorithms.layers import Program
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.equality.maintain import maintain
-from tidelog.equality.names import NamedDifference, named
-from tidelog.equality.representatives import SAME
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_fact, format_rule
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import Binding, conclusions, ground, matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.explain.subject import ground_atom, premises
+from tests.reference.engine import Binding, ReferenceFacts, conclusions, ground, matches
+from tidelog.algebra.sourced_rule import over
+from tidelog.explain.explained_version import ground_atom, premises
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule

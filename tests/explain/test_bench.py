@@ -11,8 +11,8 @@ import pytest
 import tidelog
 from bench import explain
 from bench.report import BEGIN, END
-from tidelog.explain.explanation import Explanation
 from tidelog.explain.proof import Node, Proof
+from tidelog.explain.render import Explanation
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
 

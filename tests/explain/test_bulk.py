@@ -10,12 +10,11 @@ import pytest
 import tidelog
 from tests.explain.naive import Naive, premises_of
 from tests.explain.worlds import random_world
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import ground, matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.explain.subject import premises
+from tests.reference.engine import ReferenceFacts, ground, matches
+from tidelog.algebra.sourced_rule import over
+from tidelog.explain.explained_version import premises
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts
+from tidelog.rules.parsing.parser import parse_facts
 from tidelog.rules.syntax import Rule
 
 Row = tuple[Fact, str, str, tuple[Fact, ...]]

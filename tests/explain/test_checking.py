@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 import tidelog
-from tidelog.explain.checking import check
+from tests.reference.checking import check
 from tidelog.explain.proof import Node, Proof
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, iri
-from tidelog.rules.parser import parse_facts
+from tidelog.rules.parsing.parser import parse_facts
 from tidelog.rules.syntax import Rule, Variable
 
 FACTS = "p(a, 1) . p(a, 2) . p(b, 2) . no(c) . e(a, b) . e(b, a) ."

@@ -9,10 +9,10 @@ import pytest
 
 import tidelog
 from tests.equality.histories import random_history
-from tidelog.equality.modes import MODES
-from tidelog.equality.representatives import SAME, SAME_AS
+from tidelog.algorithms.equality.policy import MODES
+from tidelog.algorithms.equality.representatives import SAME, SAME_AS
+from tidelog.explain.explained_version import ground_atom, premises
 from tidelog.explain.proof import Node, Proof
-from tidelog.explain.subject import ground_atom, premises
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.model.terms import to_term

@@ -11,13 +11,13 @@ from textwrap import dedent
 import pytest
 
 import tidelog
-from tidelog.explain.checking import check
-from tidelog.explain.explanation import Explanation
+from tests.reference.checking import check
+from tidelog.explain.explained_version import Numbered
 from tidelog.explain.proof import Node, Proof
-from tidelog.explain.subject import Numbered
+from tidelog.explain.render import Explanation
 from tidelog.model.facts import Fact
 from tidelog.model.terms import IRI, String, integer, string
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Variable
 
 CASES = Path(__file__).with_name("trees.txt").read_text(encoding="utf-8")
@@ -202,7 +202,7 @@ def test_more_than_may_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     kb.apply(
         add={"e": [(i, i + 1) for i in range(50)]}, add_rules="t(?x,?y) :- e(?x,?y) . t(?x,?z) :- t(?x,?y), t(?y,?z) ."
     )
-    monkeypatch.setattr("tidelog.explain.every.MOST_STEPS", 100)
+    monkeypatch.setattr("tidelog.explain.proof_search.MOST_STEPS", 100)
     with pytest.raises(tidelog.LimitError, match="more than 100 steps"):
         kb.explain("t(0, 50)", all_proofs=1000)
     with pytest.raises(tidelog.LimitError, match="more than 10 facts"):

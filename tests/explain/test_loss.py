@@ -11,7 +11,7 @@ import tidelog
 from tests.explain.naive import Naive
 from tests.explain.worlds import some
 from tests.oracle.histories import STEPS, State, random_history
-from tidelog.explain.checking import check
+from tests.reference.checking import check
 from tidelog.explain.proof import Proof
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 import tidelog
+from tests.reference.checking import check
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
-from tidelog.explain.checking import check
+from tidelog.algebra.sourced_rule import over
 from tidelog.generate import lubm
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.explain.worlds import random_world, some
-from tidelog.explain.checking import check
+from tests.reference.checking import check
 
 FACTS = 6
 MOST = 200  # proofs of one fact that are counted

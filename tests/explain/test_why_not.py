@@ -8,11 +8,10 @@ import pytest
 
 import tidelog
 from tests.explain.worlds import near_misses, random_world
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.explain.absence import Failure
+from tests.reference.engine import ReferenceFacts, matches
+from tidelog.algebra.sourced_rule import over
 from tidelog.explain.proof import grounded
+from tidelog.explain.why_not import Failure
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_literal
 from tidelog.rules.syntax import Aggregate, Atom, Literal, Rule, Variable

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.nemo.case import long_term
 from tidelog.model.terms import Term
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Assignment, Expression
 
 RULE = "@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . r(?value) :- d(?one), ?value = {} ."

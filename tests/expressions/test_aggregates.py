@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.nemo.case import long_term
-from tidelog.model.terms import Term, double, integer, literal, string, to_value
-from tidelog.model.vocabulary import XSD
+from tidelog.model.terms import XSD, Term, double, integer, literal, string, to_value
 from tidelog.rules.aggregates import exact_sum, rank
 from tidelog.rules.expressions import AGGREGATES, aggregate
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from tidelog import formats
-from tidelog.formats.cells import cell, guess
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import XSD
+from tidelog.formats.delimited import cell, guess
+from tidelog.model.terms import XSD, Term
 
 HERE = Path(__file__).parent
 INTEGER = f"<{XSD}integer>"

@@ -13,8 +13,7 @@ from tests.formats.mutations import PLAIN, mutated
 from tidelog import formats
 from tidelog.errors import InputError
 from tidelog.formats import source
-from tidelog.formats.line_parser import LineError, parse_line
-from tidelog.formats.ntriples import DEFAULT_GRAPH, Dialect, parse_chunk
+from tidelog.formats.ntriples import DEFAULT_GRAPH, Dialect, LineError, parse_chunk, parse_line
 from tidelog.formats.term_text import canonical
 from tidelog.model.terms import Term
 

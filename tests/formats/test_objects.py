@@ -13,8 +13,7 @@ import pytest
 
 from tidelog import formats
 from tidelog.errors import InputError
-from tidelog.model.terms import IRI, BlankNode, Literal, Name, String, Term
-from tidelog.model.vocabulary import XSD
+from tidelog.model.terms import IRI, XSD, BlankNode, Literal, Name, String, Term
 
 VALUES: list[tuple[object, str]] = [
     ("ann", "<ann>"),

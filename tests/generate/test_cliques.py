@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import least_model
 from tidelog.errors import UsageError
 from tidelog.generate.cliques import PREDICATE, RULES, Edge, clique, write
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 
 SIZES = [4, 5, 12]
 

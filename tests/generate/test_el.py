@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import least_model
 from tidelog.errors import UsageError
 from tidelog.generate import el
-from tidelog.rules.parser import parse_facts, parse_program
+from tidelog.rules.parsing.parser import parse_facts, parse_program
 
 ARITY = {"class": 1, "left": 1, "role": 1, "told": 2, "conj": 3, "exists": 3, "toldRole": 2, "chain": 3}
 

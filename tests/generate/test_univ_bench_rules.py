@@ -5,11 +5,10 @@ from __future__ import annotations
 from rdflib import Graph
 
 import tidelog
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import least_model
 from tidelog.generate import lubm
-from tidelog.model.terms import plain
-from tidelog.model.vocabulary import RDF, RDF_TYPE
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.model.terms import RDF, RDF_TYPE, plain
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Rule
 
 # What follows from the classes alone, without the one whom they speak of: the rules are those of one axiom at a time.

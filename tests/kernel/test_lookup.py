@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from tidelog.kernel import run
-from tidelog.kernel.lookup import Lookup
-from tidelog.kernel.mixed import Mixed
+from tidelog.kernel.lookup import Lookup, Mixed
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table

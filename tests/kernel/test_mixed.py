@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tidelog.kernel.mixed import NONE, Mixed, bits_for, encode
+from tidelog.kernel.lookup import NONE, Mixed, bits_for, encode
 
 Row = tuple[int, int, int]
 

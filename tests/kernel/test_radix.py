@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tidelog.kernel import radix, run
-from tidelog.kernel.radix import Radix
+from tidelog.kernel import run
 from tidelog.kernel.rows import HALF, Ints, layout_for
-from tidelog.kernel.run import Run
+from tidelog.kernel.run import Radix, Run
 
 
 def some_words(seed: int) -> Ints:
@@ -32,7 +31,7 @@ def some_keys(words: Ints, seed: int) -> Ints:
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("short", [0, 3, 64])
 def test_search(seed: int, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(radix, "_SHORT", short)
+    monkeypatch.setattr(run, "_SHORT", short)
     words = some_words(seed)
     keys = some_keys(words, seed)
     assert Radix(words).search(keys).tolist() == words.searchsorted(keys).tolist()

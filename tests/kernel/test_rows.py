@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tidelog.kernel import rows as packed
-from tidelog.kernel.bindings import Bindings, group
+from tidelog.kernel.join import Bindings, group
 from tidelog.kernel.rows import WIDE, Ints, Layout, layout_for
 from tidelog.kernel.run import Run, merge, order_for
 

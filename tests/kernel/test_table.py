@@ -7,9 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from tidelog.kernel.bindings import UNIT, Bindings
 from tidelog.kernel.budget import Budget
-from tidelog.kernel.join import probe
+from tidelog.kernel.join import UNIT, Bindings, probe
 from tidelog.kernel.rows import WIDE, Layout
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table

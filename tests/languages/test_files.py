@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import tidelog
+from tidelog.adapters.nemo_runner import run
 from tidelog.errors import InputError, ParseError, UsageError
-from tidelog.program import run
 
 N3_RULE = "{ ?x <parent> ?y } => { ?y <child> ?x } .\n"
 N3_FACT = "<ann> <parent> <bob> .\n"

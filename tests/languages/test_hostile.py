@@ -10,7 +10,7 @@ import pytest
 from tests.languages.test_languages import checked, of
 from tidelog.errors import ParseError, TidelogError
 from tidelog.languages import LANGUAGES, parse_n3, parse_ruleml
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.printer import format_program
 
 FRAGMENTS = {

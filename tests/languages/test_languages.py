@@ -10,13 +10,13 @@ import tidelog
 from tests.rules.cases import Case, cases
 from tidelog.errors import TidelogError
 from tidelog.languages import LANGUAGES
-from tidelog.languages.n3_builtins import BUILT_INS
+from tidelog.languages.n3 import BUILT_INS
 from tidelog.model.facts import Fact
 from tidelog.model.terms import to_term
-from tidelog.rules.parser import parse_program
+from tidelog.rules.analysis.safety import check_arity, check_rules
+from tidelog.rules.analysis.strata import stratify
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.printer import format_fact, format_program
-from tidelog.rules.safety import check_arity, check_rules
-from tidelog.rules.strata import stratify
 from tidelog.rules.syntax import Program
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "languages.md"

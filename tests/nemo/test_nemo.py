@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.nemo.case import cases, read_case, read_lines
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import least_model
+from tidelog.adapters.nemo_runner import run
 from tidelog.model.terms import to_term
-from tidelog.program import run
-from tidelog.rules.parser import parse_program
+from tidelog.rules.parsing.parser import parse_program
 
 
 @pytest.mark.parametrize("name", cases())

@@ -11,16 +11,13 @@ import owlrl
 from rdflib import OWL, RDF, RDFS, XSD, Graph, URIRef
 
 import tidelog
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.engines.reference.model import least_model
+from tests.reference.engine import ReferenceFacts, least_model, matches
+from tidelog.algebra.sourced_rule import over
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, to_term
-from tidelog.model.vocabulary import RDF_TYPE, TRIPLE
-from tidelog.ontologies import ontology
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, to_term
 from tidelog.owl import Ontology
-from tidelog.owl.names import SAME_AS
+from tidelog.owl.expressions import SAME_AS
+from tidelog.owl.files import ontology
 from tidelog.rules.syntax import Rule
 
 SCHEMA, DATA = "http://example.org/o#", "http://example.org/i#"

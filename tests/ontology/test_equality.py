@@ -8,8 +8,7 @@ import pytest
 
 import tidelog
 from tests.ontology.cases import Case, about_data, facts, read_cases, turtle, without_reflexive
-from tidelog.model.terms import to_term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, to_term
 
 CASES = [
     case for case in read_cases(Path(__file__).with_name("axioms.txt")) if "sameAs" in case.fields.get("gives", "")

@@ -8,7 +8,7 @@ import pytest
 
 import tidelog
 from tests.ontology import lubm
-from tidelog.model.vocabulary import RDF
+from tidelog.model.terms import RDF
 
 pytestmark = lubm.needs_lubm
 

@@ -8,9 +8,9 @@ import pytest
 
 import tidelog
 from tests.ontology.cases import PREFIXES, turtle
-from tidelog.owl.names import SAME_AS
-from tidelog.rules.parser import parse_rules
-from tidelog.rules.safety import check_rules
+from tidelog.owl.expressions import SAME_AS
+from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 PETS = ":Dog rdfs:subClassOf :Animal . :owns rdfs:range :Animal ."
 RULES = [

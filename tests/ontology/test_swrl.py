@@ -10,9 +10,9 @@ from rdflib import Graph
 
 import tidelog
 from tests.ontology.cases import Case, compiled, read_cases, turtle
-from tidelog.owl.builtins import BUILTINS
-from tidelog.rules.operators import call_problem
-from tidelog.rules.parser import parse_rules
+from tidelog.owl.swrl_reader import BUILTINS
+from tidelog.rules.parsing.parser import parse_rules
+from tidelog.rules.parsing.terms import call_problem
 from tidelog.rules.syntax import Call, Expression, Variable
 
 CASES = list(read_cases(Path(__file__).with_name("swrl.txt")))

@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tests.oracle.programs import RandomProgram
+from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.engines.reference.model import least_model
+from tidelog.algebra.sourced_rule import over
 from tidelog.model.facts import Fact
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Assignment, Atom, Condition, Literal, Negation, Rule, Variable
 
 

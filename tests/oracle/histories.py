@@ -15,9 +15,9 @@ from tests.oracle.programs import RandomProgram, is_stratified, random_program
 from tests.oracle.random_rules import random_rule
 from tests.oracle.signatures import random_fact
 from tests.oracle.support import Edges, instance_graph, on_cycles, reachable
-from tidelog.engines.reference.model import model_of
+from tests.reference.engine import model_of
 from tidelog.model.facts import Fact
-from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.analysis.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
 
 STEPS = 10

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from tests.oracle.signatures import ANY, NUMBER, NUMBERS, PROPERTIES, PROPERTY, Signature, random_term
-from tidelog.model.terms import Term, integer
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term, integer
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,

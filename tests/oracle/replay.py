@@ -16,13 +16,13 @@ import pytest
 from tests.oracle.clingo_model import clingo_models
 from tests.oracle.histories import State, random_history, strata_of
 from tests.oracle.ways import changed
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward
-from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.update import Outcome
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.errors import UsageError
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_fact, format_rule

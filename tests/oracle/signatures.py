@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, integer, iri, string
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term, integer, iri, string
 
 ANY, NUMBER, PROPERTY = "any", "number", "property"
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import conclusions, matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
+from tests.reference.engine import ReferenceFacts, conclusions, matches
+from tidelog.algebra.sourced_rule import over
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable

@@ -11,13 +11,11 @@ from random import Random
 import pytest
 
 from tests.oracle.programs import random_program
+from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model, matches
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
+from tidelog.algebra.sourced_rule import Extended
 from tidelog.algorithms import backward_forward, dred
 from tidelog.algorithms.layers import Support
-from tidelog.engines.reference.engine import ReferenceEngine, matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.engines.reference.model import least_model
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
 

@@ -12,7 +12,7 @@ from tidelog.algebra.engine import Work
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, integer, iri, string
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule
 
 # Over edge(x, y), weight(x, y, n), colour(x, c), box(x, y, z, u), triples [x, p, y], and the skewed out(x, y) and

@@ -12,15 +12,13 @@ import pytest
 from tests.oracle.clingo_model import clingo_model
 from tests.oracle.programs import RandomProgram, random_program
 from tests.oracle.ways import SMALL_BLOCKS, knowledge_base_model, semi_naive
+from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model, matches
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import over
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import over
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine, matches
-from tidelog.engines.reference.fact_set import ReferenceFacts
-from tidelog.engines.reference.model import least_model
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_fact
 
 F = TypeVar("F", bound=FactSet)

@@ -12,9 +12,9 @@ import pytest
 
 from tests.oracle.ways import SMALL_BLOCKS
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import extend
+from tidelog.algebra.sourced_rule import extend
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, iri
 from tidelog.rules.syntax import Atom, Rule, Variable

@@ -14,12 +14,11 @@ import pytest
 
 from tests.oracle.programs import random_program
 from tests.oracle.ways import SMALL_BLOCKS
+from tests.reference.engine import ReferenceEngine, least_model
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import Extended
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.engines.reference.model import least_model
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Negation, Rule

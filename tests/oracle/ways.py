@@ -14,7 +14,7 @@ from tidelog.algorithms.semi_naive import materialise
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Value, to_term
-from tidelog.rules.strata import stratify
+from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
 

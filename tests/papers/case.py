@@ -25,7 +25,7 @@ from pathlib import Path
 
 from tests.oracle.histories import State, Step
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Rule
 
 CHANGE = ("rules", "facts", "add", "remove", "add rules", "remove rules", "lost", "gained", "kept", "refused")

@@ -11,11 +11,11 @@ from unittest import mock
 
 from tests.oracle.histories import State
 from tests.oracle.ways import changed
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward, dred, fp_update
 from tidelog.algorithms.layers import Support, maintain
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
 
 F = TypeVar("F", bound=FactSet)

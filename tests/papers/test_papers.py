@@ -10,9 +10,9 @@ from tests.oracle.ways import changed, facts_of
 from tests.papers.case import Case, cases
 from tests.papers.sets import SEEN, sets_of
 from tests.project.documents import ROOT
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact

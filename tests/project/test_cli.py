@@ -13,7 +13,7 @@ import pytest
 
 from tests.project.documents import ROOT
 from tidelog import __version__, cli
-from tidelog.cli import doctor
+from tidelog.cli.commands import doctor
 
 FLIGHTS = ROOT / "demo" / "flights.rls"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidelog import java
+from tidelog.engines.spark.cluster import java
 
 VERSIONS = [
     ('openjdk version "17.0.15" 2025-04-15', 17),

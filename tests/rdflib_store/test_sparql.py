@@ -10,7 +10,7 @@ from rdflib.compare import isomorphic
 from rdflib.plugins.sparql import prepareQuery
 
 import tidelog
-from tidelog.rdflib_store import TidelogStore
+from tidelog.adapters.rdflib_store import TidelogStore
 
 EX = Namespace("http://example.org/")
 FOLDER = Path(__file__).parent

@@ -14,8 +14,8 @@ from rdflib.store import NO_STORE, VALID_STORE, Store
 from rdflib.term import Node
 
 import tidelog
-from tidelog import rdflib_store
-from tidelog.rdflib_store import TidelogStore
+from tidelog.adapters import rdflib_store
+from tidelog.adapters.rdflib_store import TidelogStore
 
 EX = Namespace("http://example.org/")
 SUBCLASSES = "[?x, rdf:type, ?d] :- [?x, rdf:type, ?c], [?c, rdfs:subClassOf, ?d] ."

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tidelog
-from tidelog.rules.parser import parse_facts
+from tidelog.rules.parsing.parser import parse_facts
 
 PATH = Path(__file__).with_name("cases.txt")
 Case = list[tuple[str, str]]

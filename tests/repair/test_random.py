@@ -14,9 +14,9 @@ import pytest
 import tidelog
 from tests.oracle.histories import State, random_history, strata_of
 from tests.oracle.ways import facts_of
-from tidelog.engines.reference.model import model_of
+from tests.reference.engine import model_of
+from tidelog.explain.repair.proposals import Repairs
 from tidelog.model.facts import Fact
-from tidelog.repair.proposals import Repairs
 
 HISTORIES, LONG = 14, 1_000
 MOST_EXPLICIT = 14  # facts, so that every small set of them can be tried

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tidelog.rules.parser import parse_program
-from tidelog.rules.safety import check_arity, check_rules
-from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.analysis.safety import check_arity, check_rules
+from tidelog.rules.analysis.strata import Stratum, stratify
+from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Program
 
 

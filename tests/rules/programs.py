@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from tidelog.model import terms
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import XSD
+from tidelog.model.terms import XSD, Term
 from tidelog.rules.expressions import AGGREGATES
 from tidelog.rules.syntax import (
     Aggregate,

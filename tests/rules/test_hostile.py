@@ -10,9 +10,9 @@ import pytest
 from tests.rules.cases import cases
 from tests.rules.checked import checked
 from tidelog.errors import ParseError, TidelogError
-from tidelog.rules.parser import parse_facts, parse_program, parse_query, parse_rules
+from tidelog.rules.analysis.strata import stratify
+from tidelog.rules.parsing.parser import parse_facts, parse_program, parse_query, parse_rules
 from tidelog.rules.printer import format_program
-from tidelog.rules.strata import stratify
 from tidelog.rules.syntax import Program
 
 GOOD = [case.program for case in cases("right_programs.txt")]

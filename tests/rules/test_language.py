@@ -8,10 +8,10 @@ from tests.rules.cases import Case, cases
 from tests.rules.checked import checked
 from tidelog.errors import ParseError, TidelogError
 from tidelog.model.terms import integer
-from tidelog.rules.parser import parse_facts, parse_program, parse_query, parse_rules
+from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.analysis.strata import Stratum
+from tidelog.rules.parsing.parser import parse_facts, parse_program, parse_query, parse_rules
 from tidelog.rules.printer import format_literal, format_program, format_rule
-from tidelog.rules.safety import check_rules
-from tidelog.rules.strata import Stratum
 
 
 @pytest.mark.parametrize("case", cases("right_programs.txt"), ids=str)

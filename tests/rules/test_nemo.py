@@ -9,7 +9,7 @@ import pytest
 from tests.rules.checked import checked
 from tidelog.errors import TidelogError
 from tidelog.model.terms import to_value
-from tidelog.rules.parser import parse_facts
+from tidelog.rules.parsing.parser import parse_facts
 
 nemo = pytest.importorskip("nmo_python", reason="compares with Nemo")
 

@@ -12,13 +12,12 @@ import pyoxigraph
 
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.semi_naive import materialise
+from tidelog.changes.constraints import inconsistencies
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.inconsistencies import inconsistencies
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import OWL, RDF, RDFS, TRIPLE, XSD
-from tidelog.rules.safety import check_rules
-from tidelog.rules.strata import Stratum, stratify
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, XSD, Term
+from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.analysis.strata import Stratum, stratify
 from tidelog.rulesets import RuleSet
 from tidelog.settings import Settings
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
+from tidelog.algebra.sourced_rule import over
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.reference.engine import ReferenceEngine
 from tidelog.model.facts import Fact
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 TERMS = [
     "a",

@@ -8,17 +8,16 @@ import pytest
 
 import tidelog
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
+from tidelog.algebra.sourced_rule import Extended
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.constraints import check_constraints
+from tidelog.changes.constraints import check_constraints
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import ConstraintError
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri
-from tidelog.model.vocabulary import RDF_TYPE, TRIPLE
-from tidelog.rules.parser import parse_facts, parse_rules
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, iri
+from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Variable
 
 CLASH = "[cat, owl:disjointWith, dog] . [rex, rdf:type, cat] . [rex, rdf:type, dog] ."

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.reference.engine import least_model
 from tests.rulesets.cases import facts
 from tests.rulesets.random_ontologies import random_history
 from tidelog import rulesets
@@ -15,8 +16,7 @@ from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.reference.model import least_model
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.rulesets import RuleSet
 
 SETS = {

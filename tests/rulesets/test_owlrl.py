@@ -9,8 +9,7 @@ import pytest
 
 from tests.rulesets.cases import Case, Triples, cases, closure, turtle
 from tidelog import rulesets
-from tidelog.model.terms import STRING, Term, is_blank, is_iri, is_literal, split_literal, to_term
-from tidelog.model.vocabulary import OWL, RDF, RDFS, XSD
+from tidelog.model.terms import OWL, RDF, RDFS, STRING, XSD, Term, is_blank, is_iri, is_literal, split_literal, to_term
 
 CASES = cases("owl2rl.txt")
 Triple = tuple[Term, Term, Term]

@@ -17,8 +17,7 @@ import pytest
 
 from tidelog import rulesets
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.terms import Term, is_blank
-from tidelog.model.vocabulary import RDF, TRIPLE
+from tidelog.model.terms import RDF, TRIPLE, Term, is_blank
 from tidelog.rules.datatypes import canonical
 from tidelog.rules.printer import format_atom
 from tidelog.rules.syntax import Atom, Variable

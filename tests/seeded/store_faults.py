@@ -8,7 +8,7 @@ STORE_FAULTS = (
     Fault(
         "files not synced",
         "a file is named in the catalog before its bytes are safe",
-        "store/files.py",
+        "store/durable_files.py",
         "        os.fsync(stream.fileno())\n",
         "",
     ),
@@ -29,7 +29,7 @@ STORE_FAULTS = (
     Fault(
         "files believed",
         "the checksum of a file is not compared",
-        "store/files.py",
+        "store/durable_files.py",
         "if checksum(view) != entry.checksum:",
         "if len(view) < 0:",
     ),
@@ -85,7 +85,7 @@ STORE_FAULTS = (
     Fault(
         "a lock for show",
         "the writer's lock is shared",
-        "store/locks.py",
+        "store/durable_files.py",
         "fcntl.LOCK_EX | fcntl.LOCK_NB)\n        except OSError:\n            holder",
         "fcntl.LOCK_SH | fcntl.LOCK_NB)\n        except OSError:\n            holder",
     ),

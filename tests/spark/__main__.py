@@ -13,7 +13,7 @@ from time import perf_counter
 from tests.spark.engines import spark_engine
 from tests.spark.replaying import replay_in_turns
 from tests.spark.united import batches, united
-from tidelog.engines.spark.cluster import Cluster, InProcess, SparkCluster
+from tidelog.engines.spark.cluster.cluster import Cluster, InProcess, SparkCluster
 
 
 @contextmanager
@@ -21,7 +21,7 @@ def cluster_for(options: Namespace) -> Iterator[Cluster]:
     if options.in_process:
         yield InProcess()
         return
-    from tidelog.engines.spark.session import new_session
+    from tidelog.engines.spark.cluster.session import new_session
 
     spark = new_session(options.master)
     try:

@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    from tidelog.engines.spark.session import new_session
+    from tidelog.engines.spark.cluster.session import new_session
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     session = new_session("local[2]")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 import tidelog
-from tidelog.engines.spark.session import new_session
+from tidelog.engines.spark.cluster.session import new_session
 
 
 def main(master: str, path: str, data: str, rules: str, *settings: str) -> None:

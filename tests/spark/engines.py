@@ -8,8 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark.cluster import Cluster, InProcess
-from tidelog.engines.spark.engine import SMALL, SparkEngine
+from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
+from tidelog.engines.spark.sharded.engine import SMALL, SparkEngine
 from tidelog.settings import Settings
 
 SHARDS = (1, 2, 3, 7)

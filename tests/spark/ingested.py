@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.spark import pieces
-from tidelog.engines.spark.cluster import Cluster, InProcess
+from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
+from tidelog.engines.spark.ingest.ingest import Ingested, Source, append_terms, ingest
+from tidelog.engines.spark.sharded import shard_files
 from tidelog.model.facts import Fact
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.pipeline.ingest import Ingested, Source, append_terms, ingest
+from tidelog.model.terms import TRIPLE
 
 
 @dataclass
@@ -28,17 +28,17 @@ class Outcome:
 
     def shards(self) -> list[dict[object, list[list[int]]]]:
         """The packed rows of each relation, in their order, shard by shard."""
-        parts = [pieces.read(piece.path).all_rows() for piece in self.ingested.pieces]
+        parts = [shard_files.read(piece.path).all_rows() for piece in self.ingested.pieces]
         return [{rows.relation: rows.rows.tolist() for rows in part} for part in parts]
 
     def facts(self) -> set[Fact]:
         facts: set[Fact] = set()
         for piece in self.ingested.pieces:
-            for rows in pieces.read(piece.path).all_rows():
+            for rows in shard_files.read(piece.path).all_rows():
                 facts |= self._facts(rows)
         return facts
 
-    def _facts(self, rows: pieces.Rows) -> set[Fact]:
+    def _facts(self, rows: shard_files.Rows) -> set[Fact]:
         predicate, split = rows.relation
         columns = [self.dictionary.decode_many(rows.layout.unpack(rows.rows, c)) for c in range(rows.layout.arity)]
         if predicate == TRIPLE:

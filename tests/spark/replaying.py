@@ -9,7 +9,7 @@ from tests.oracle.replay import EMPTY, compare, is_recursive
 from tests.oracle.ways import changed
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.engines.spark.engine import SparkEngine
+from tidelog.engines.spark.sharded.engine import SparkEngine
 
 NAMES = tuple(ALGORITHMS)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyspark
 
-from tidelog.java import find_java
+from tidelog.engines.spark.cluster.java import find_java
 
 HOST = "127.0.0.1"
 PATIENCE = 120  # seconds

@@ -19,14 +19,14 @@ from tests.oracle.histories import Step, random_history
 from tests.oracle.ways import facts_of
 from tests.project.documents import ROOT
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.change import Change
-from tidelog.choose import choose_engine
-from tidelog.engines.spark.cluster import InProcess
-from tidelog.engines.spark.engine import SparkEngine
+from tidelog.changes import spark_backend
+from tidelog.changes.choose import choose_engine
+from tidelog.changes.result import Change
+from tidelog.changes.spark_backend import Bulk
+from tidelog.engines.spark.cluster.cluster import InProcess
+from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.errors import ConstraintError, InputError, RuleError, TidelogError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.pipeline import bulk
-from tidelog.pipeline.bulk import Bulk
 from tidelog.rules.printer import format_fact
 
 REACH = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
@@ -36,7 +36,9 @@ HISTORIES = 12
 
 @pytest.fixture(autouse=True)
 def everything_in_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, 3, 0))
+    monkeypatch.setattr(
+        spark_backend, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, 3, 0)
+    )
 
 
 def opened(path: Path | None = None) -> KnowledgeBase:
@@ -55,7 +57,7 @@ def files(tmp_path: Path) -> list[Path]:
 @pytest.mark.parametrize("written", [0, 10**9])
 def test_back_and_forth(tmp_path: Path, files: list[Path], written: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load on Spark, change here, change on Spark, reopen: at each step as if all were local."""
-    monkeypatch.setattr(bulk, "_GATHERED", written)
+    monkeypatch.setattr(spark_backend, "_GATHERED", written)
     path = tmp_path / "kb"
     with tidelog.open() as local, opened(path) as kb:
         assert kb.load(*files, engine="spark").engine == "spark"
@@ -77,7 +79,7 @@ def test_back_and_forth(tmp_path: Path, files: list[Path], written: int, monkeyp
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_random_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines and algorithms take turns; every version on disk is the least model."""
-    monkeypatch.setattr(bulk, "_GATHERED", 0 if seed % 2 else 10**9)
+    monkeypatch.setattr(spark_backend, "_GATHERED", 0 if seed % 2 else 10**9)
     history = random_history(seed)
     first = Step(history.states[0].facts, frozenset(), history.states[0].rules)
     names = ["auto", *ALGORITHMS]
@@ -116,7 +118,7 @@ def test_a_preview_commits_nothing(tmp_path: Path, files: list[Path]) -> None:
 def test_a_change_tells_what_one_here_tells(
     tmp_path: Path, files: list[Path], written: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "_GATHERED", written)
+    monkeypatch.setattr(spark_backend, "_GATHERED", written)
     told: dict[str, list[object]] = {}
     for engine in ("local", "spark"):
         with opened(tmp_path / engine) as kb:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
+from tidelog.engines.spark.dataframes.datasource import read_options
 from tidelog.errors import InputError, TidelogError, UsageError
-from tidelog.spark.options import read_options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +48,7 @@ def rows(frame: DataFrame) -> list[tuple[object, ...]]:
 
 def read_here(path: Path, **options: object) -> list[tuple[object, ...]]:
     """The rows as the executors would give them, one after the other, without Spark."""
-    from tidelog.spark.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import Source
 
     source = Source({"path": str(path), **{name: str(value) for name, value in options.items()}})
     reader = source.reader(source.schema())
@@ -158,7 +158,7 @@ PUSHED = [
 def test_a_filter_leaves_out_what_it_can(family: Path, terms: str, column: str, value: str, expected: int) -> None:
     from pyspark.sql.datasource import EqualTo, IsNotNull
 
-    from tidelog.spark.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import Source
 
     source = Source({"path": str(family), "terms": terms, "pushdown": "true"})
     reader = source.reader(source.schema())
@@ -242,7 +242,7 @@ SCHEMAS = [("arg3 string", "there is no column 'arg3'"), ("arg1 binary", "column
 def test_wrong_schemas(spark: SparkSession, family: Path, schema: str, message: str) -> None:
     from pyspark.sql.types import _parse_datatype_string
 
-    from tidelog.spark.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import Source
 
     asked = _parse_datatype_string(schema)
     with pytest.raises(UsageError) as error:
@@ -253,7 +253,7 @@ def test_wrong_schemas(spark: SparkSession, family: Path, schema: str, message: 
 def test_a_value_that_is_not_of_the_type_is_named(spark: SparkSession, family: Path) -> None:
     from pyspark.sql.types import LongType, StructType
 
-    from tidelog.spark.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import Source
 
     reader = Source({"path": str(family), "relation": "age"}).reader(StructType().add("arg1", LongType()))
     with pytest.raises(InputError, match="column arg1 is not all of type int64"):

@@ -12,8 +12,8 @@ import pytest
 
 import tidelog
 from tests.project.documents import ROOT
+from tidelog.engines.spark.cluster.java import find_java
 from tidelog.generate import lubm
-from tidelog.java import find_java
 
 PATIENCE = 300  # seconds
 

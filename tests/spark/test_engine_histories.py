@@ -12,10 +12,9 @@ from tests.oracle.histories import random_history
 from tests.oracle.programs import random_program
 from tests.oracle.replay import replay
 from tests.oracle.test_random_verbs import outcome
+from tests.reference.engine import ReferenceEngine, least_model
 from tests.spark.engines import SHARDS, SMALLS, spark_engine
 from tests.spark.united import batches, united
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.engines.reference.model import least_model
 
 QUICK = [(1, 7, 0), (3, 2, 5), (7, 3, 0)]  # seed, shards, rows for the driver
 LONG = 1_000

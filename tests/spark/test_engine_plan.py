@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tidelog.engines.spark.plan import plan
-from tidelog.rules.parser import parse_rules
+from tidelog.engines.spark.sharded.plan import plan
+from tidelog.rules.parsing.parser import parse_rules
 
 FEW = 100
 

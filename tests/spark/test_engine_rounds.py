@@ -10,11 +10,11 @@ import pytest
 from tests.spark.engines import spark_engine
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fixpoint import fixpoint
-from tidelog.engines.spark.engine import SparkEngine
-from tidelog.engines.spark.facts import SparkFacts
+from tidelog.engines.spark.sharded.engine import SparkEngine
+from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
-from tidelog.rules.parser import parse_rules
+from tidelog.rules.parsing.parser import parse_rules
 
 ROUNDS = 200
 RULES = parse_rules("reached(?y) :- reached(?x), next(?x, ?y) .")

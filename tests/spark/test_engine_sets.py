@@ -11,20 +11,18 @@ import pytest
 
 from tests.engine.test_supports import in_turns, run
 from tests.oracle.test_random_sets import TIGHT, random_rows
+from tests.reference.engine import ReferenceEngine
 from tests.spark.engines import SHARDS, spark_engine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import over
-from tidelog.engines.reference.engine import ReferenceEngine
-from tidelog.engines.spark import pieces
-from tidelog.engines.spark.engine import SparkEngine
-from tidelog.engines.spark.facts import SparkFacts
-from tidelog.engines.spark.pieces import Written, stat
-from tidelog.engines.spark.tally import SparkTally
+from tidelog.algebra.sourced_rule import over
+from tidelog.engines.spark.sharded import shard_files
+from tidelog.engines.spark.sharded.engine import SparkEngine
+from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally
+from tidelog.engines.spark.sharded.shard_files import Written, stat
 from tidelog.errors import LimitError
 from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.parser import parse_rules
+from tidelog.model.terms import TRIPLE, iri
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Variable
 from tidelog.settings import Settings
 
@@ -116,16 +114,16 @@ def test_pieces_that_others_wrote_stay_theirs(tmp_path: Path) -> None:
 
 
 def _copied(path: str, folder: Path) -> Written:
-    rows = list(pieces.read(path).all_rows())
+    rows = list(shard_files.read(path).all_rows())
     assert all(stat(r).rows == len(r) for r in rows)
-    return pieces.write(folder, rows)
+    return shard_files.write(folder, rows)
 
 
 def test_a_small_set_has_pieces_too() -> None:
     facts = some_facts(Random(1))
     with spark_engine(2, 1_000) as engine:
         held = engine.collect(facts)
-        rows = [r for path in held.pieces() if path for r in pieces.read(path).all_rows()]
+        rows = [r for path in held.pieces() if path for r in shard_files.read(path).all_rows()]
         assert sum(map(len, rows)) == len(held) == len(facts)
 
 

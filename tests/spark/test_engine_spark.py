@@ -9,7 +9,7 @@ import pytest
 from tests.spark.engines import spark_engine
 from tests.spark.replaying import replay_in_turns
 from tests.spark.united import batches, united
-from tidelog.engines.spark.cluster import SparkCluster
+from tidelog.engines.spark.cluster.cluster import SparkCluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

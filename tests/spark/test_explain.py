@@ -14,15 +14,15 @@ import pytest
 
 import tidelog
 from tests.explain.worlds import random_world
-from tidelog.engines.spark.cluster import InProcess
-from tidelog.engines.spark.engine import SparkEngine
+from tidelog.changes import spark_backend
+from tidelog.changes.spark_backend import Bulk
+from tidelog.engines.spark.cluster.cluster import InProcess
+from tidelog.engines.spark.dataframes.instances import Rows
+from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.errors import UsageError
-from tidelog.explain.joined import unified
+from tidelog.explain.bulk import unified
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.pipeline import bulk
-from tidelog.pipeline.bulk import Bulk
-from tidelog.rules.parser import parse_rules
-from tidelog.spark.instances import Rows
+from tidelog.rules.parsing.parser import parse_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,7 +32,9 @@ SHARDS = 3
 
 @pytest.fixture
 def everything_in_shards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, SHARDS, 0))
+    monkeypatch.setattr(
+        spark_backend, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, SHARDS, 0)
+    )
 
 
 def in_process(kb: KnowledgeBase) -> KnowledgeBase:
@@ -217,7 +219,9 @@ def test_unknown_engines() -> None:
 @pytest.mark.parametrize("small", [0, None])
 def test_instances_as_a_data_frame(spark: SparkSession, small: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     if small is not None:
-        monkeypatch.setattr(bulk, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, 2, small))
+        monkeypatch.setattr(
+            spark_backend, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, 2, small)
+        )
     with tidelog.open() as kb:
         kb.apply(
             add={"hot": [(i,) for i in range(500)]},

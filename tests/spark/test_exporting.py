@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
-from tidelog.engines.spark.cluster import Feed, InProcess, Parcel, Stage
+from tidelog.engines.spark.cluster.cluster import Feed, InProcess, Parcel, Stage
+from tidelog.engines.spark.dataframes import exporting
+from tidelog.engines.spark.dataframes.exporting import Source, export
 from tidelog.errors import InputError, TidelogError, UsageError
-from tidelog.queries import Kind
-from tidelog.spark import exporting
-from tidelog.spark.exporting import Source, export
+from tidelog.queries.datalog import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

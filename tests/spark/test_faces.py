@@ -12,9 +12,9 @@ import pytest
 
 import tidelog
 from tests.project.documents import ROOT, needs_spark, run_session
+from tidelog.engines.spark.dataframes import NAME, frames
 from tidelog.errors import InputError, UsageError
 from tidelog.model.terms import LANG_STRING
-from tidelog.spark import NAME, frames
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

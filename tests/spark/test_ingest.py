@@ -15,18 +15,18 @@ import pytest
 
 from tests.spark.ingested import Outcome, here, loaded, outcome
 from tidelog import formats
+from tidelog.changes.inputs import read_facts, read_files
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark import pieces
-from tidelog.engines.spark.cluster import InProcess
+from tidelog.engines.spark.cluster.cluster import InProcess
+from tidelog.engines.spark.ingest import chunks
+from tidelog.engines.spark.ingest import ingest as ingest_module
+from tidelog.engines.spark.ingest.ingest import Source
+from tidelog.engines.spark.sharded import shard_files
 from tidelog.errors import InputError, UsageError
-from tidelog.formats import objects
+from tidelog.formats import FrameSource, RemoteSource, objects
 from tidelog.formats import source as source_module
-from tidelog.inputs import FrameSource, RemoteSource, read_facts, read_files
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.pipeline import ingest as ingest_module
-from tidelog.pipeline import sections
-from tidelog.pipeline.ingest import Source
 
 HUGE = "x" * 3_000
 NT = """\
@@ -143,9 +143,9 @@ def test_a_file_may_be_cut_anywhere(name: str, data: Path) -> None:
 def test_facts_are_at_home_and_sorted(data: Path) -> None:
     found = here(sources_of(data), data.parent / "scratch")
     for shard, piece in enumerate(found.ingested.pieces):
-        for rows in pieces.read(piece.path).all_rows():
+        for rows in shard_files.read(piece.path).all_rows():
             ids = np.asarray(rows.key_column(0))
-            assert (pieces.home(ids, 3) == shard).all()
+            assert (shard_files.home(ids, 3) == shard).all()
             words = list(zip(*rows.rows.tolist(), strict=True))
             assert words == sorted(set(words))
 
@@ -183,8 +183,8 @@ def test_nothing_is_a_set_of_facts_too(tmp_path: Path) -> None:
 
 def test_small_sections_and_small_parcels(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = here(sources_of(data), data.parent / "scratch", 1)
-    monkeypatch.setattr(sections, "_ROWS", 3)
-    monkeypatch.setattr(sections, "_PARCEL", 100)
+    monkeypatch.setattr(chunks, "_ROWS", 3)
+    monkeypatch.setattr(chunks, "_PARCEL", 100)
     monkeypatch.setattr(objects, "_ROWS", 10)
     monkeypatch.setattr(ingest_module, "_ROUTED", 10)
     monkeypatch.setattr(ingest_module, "_APPENDED", 100)

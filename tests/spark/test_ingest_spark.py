@@ -16,10 +16,10 @@ from tests.spark.ingested import Outcome, here, loaded, outcome
 from tests.spark.test_ingest import BAD, NT, data, sources_of
 from tidelog import formats
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark.cluster import SparkCluster
+from tidelog.engines.spark.cluster.cluster import SparkCluster
+from tidelog.engines.spark.ingest.ingest import Source
 from tidelog.errors import InputError
-from tidelog.inputs import Frame, FrameSource, RemoteSource
-from tidelog.pipeline.ingest import Source
+from tidelog.formats import Frame, FrameSource, RemoteSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tidelog.engines.local.relations import WHOLE, Relation
-from tidelog.engines.spark import pieces
-from tidelog.engines.spark.pieces import Piece, Rows, home, in_parcels, split
+from tidelog.engines.local.facts import WHOLE, Relation
+from tidelog.engines.spark.sharded import shard_files
+from tidelog.engines.spark.sharded.shard_files import Piece, Rows, home, in_parcels, split
 from tidelog.kernel.rows import layout_for
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 
 IDS = 3_000
 
@@ -47,19 +47,19 @@ def same(one: Rows, other: Rows) -> bool:
 
 
 def test_all_of_them_in_a_file(tmp_path: Path) -> None:
-    written = pieces.write(tmp_path, CASES)
-    piece = pieces.read(written.path)
+    written = shard_files.write(tmp_path, CASES)
+    piece = shard_files.read(written.path)
     assert all(same(a, b) for a, b in zip(CASES, piece.all_rows(), strict=True))
     assert piece.counts() == {r: s.rows for r, s in written.stats.items()} == {c.relation: len(c) for c in CASES}
 
 
 def test_no_two_files_have_the_same_name(tmp_path: Path) -> None:
-    assert pieces.write(tmp_path, CASES).path != pieces.write(tmp_path, CASES).path
+    assert shard_files.write(tmp_path, CASES).path != shard_files.write(tmp_path, CASES).path
 
 
 @pytest.mark.parametrize("key", [0, 2])
 def test_rows_are_kept_in_the_order_of_their_key(tmp_path: Path, key: int) -> None:
-    run = pieces.read(pieces.write(tmp_path, [CASES[2]], key).path).run((TRIPLE, 7))
+    run = shard_files.read(shard_files.write(tmp_path, [CASES[2]], key).path).run((TRIPLE, 7))
     assert run.orders() == ({(0, 1)} if key == 0 else {(0, 1), (1, 0)})
     assert (np.diff(run.in_order((1, 0))[0]) > 0).all()
 
@@ -84,15 +84,15 @@ def test_homes_are_spread_and_do_not_change() -> None:
 
 
 def test_parcels_are_parts_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "PARCEL_ROWS", 300)
-    parts = [next(Piece(pieces.to_bytes([part])).all_rows()) for part in in_parcels(CASES[5])]
+    monkeypatch.setattr(shard_files, "PARCEL_ROWS", 300)
+    parts = [next(Piece(shard_files.to_bytes([part])).all_rows()) for part in in_parcels(CASES[5])]
     assert max(map(len, parts)) == 150  # two words a row
     assert np.array_equal(np.concatenate([p.rows for p in parts], axis=1), CASES[5].rows)
 
 
 def test_rows_with_a_value_are_found_with_and_without_an_order() -> None:
     rows = CASES[2]
-    piece = Piece(pieces.to_bytes([rows]))
+    piece = Piece(shard_files.to_bytes([rows]))
     second = rows.layout.unpack(rows.rows, 1)
     for value in (*second[:20].tolist(), IDS + 1):
         assert np.array_equal(piece.having(rows.relation, value).rows, rows.rows[:, second == value])
@@ -104,6 +104,6 @@ def test_a_column_of_few_values_is_counted(tmp_path: Path) -> None:
     rows = Rows(
         (TRIPLE, 1), layout, layout.pack([np.arange(900, dtype=np.int64), np.arange(900, dtype=np.int64) % 3], 900)
     )
-    stats = pieces.write(tmp_path, [rows, CASES[2]]).stats
+    stats = shard_files.write(tmp_path, [rows, CASES[2]]).stats
     assert stats[TRIPLE, 1].popular == {0: 300, 1: 300, 2: 300}
     assert stats[TRIPLE, 7].popular is None

@@ -12,7 +12,7 @@ from tests.project.documents import ROOT
 
 PROGRAM = """
 import os
-from tidelog.engines.spark.session import new_session
+from tidelog.engines.spark.cluster.session import new_session
 spark = new_session("local[1]")
 print(spark.range(3).count(), "LOG4J_CONFIGURATION_FILE" in os.environ, flush=True)
 spark.sparkContext._jvm.org.apache.logging.log4j.LogManager.getLogger("loud").warn("a warning")

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark import terms
-from tidelog.engines.spark.terms import Opened, Shipped, ship, sized
+from tidelog.engines.spark.sharded import worker_dictionary
+from tidelog.engines.spark.sharded.worker_dictionary import Opened, Shipped, ship, sized
 from tidelog.model.terms import Term, iri
 
 
@@ -32,7 +32,7 @@ def check(opened: Dictionary, dictionary: Dictionary) -> None:
 
 
 def test_growing_in_many_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terms, "_FEW", 500)
+    monkeypatch.setattr(worker_dictionary, "_FEW", 500)
     dictionary, shipped = Dictionary(), Shipped()
     for step in range(60):
         grown(dictionary, f"s{step}-", 40 + step)

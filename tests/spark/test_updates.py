@@ -9,11 +9,11 @@ import pytest
 import tidelog
 from bench.updates.changes import Update, beforehand, updates
 from tests.spark.engines import SHARDS
-from tidelog.engines.spark.cluster import InProcess
-from tidelog.engines.spark.engine import SparkEngine
+from tidelog.changes import spark_backend
+from tidelog.changes.spark_backend import Bulk
+from tidelog.engines.spark.cluster.cluster import InProcess
+from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.generate import lubm
-from tidelog.pipeline import bulk
-from tidelog.pipeline.bulk import Bulk
 
 UNIVERSITIES = 3
 NEW_PEOPLE = 50
@@ -59,7 +59,9 @@ def digests(kb: tidelog.KnowledgeBase, universities: Path, steps: list[Update], 
 def test_updates(
     shards: int, universities: Path, steps: list[Update], expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bulk, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, shards, 1000))
+    monkeypatch.setattr(
+        spark_backend, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, shards, 1000)
+    )
     kb = tidelog.open()
     kb._bulk = Bulk(kb._engine, kb._store, cluster=InProcess(2))
     assert digests(kb, universities, steps, "spark") == expected

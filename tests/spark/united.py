@@ -13,8 +13,7 @@ from typing import TypeVar
 
 from tests.oracle.histories import RandomHistory, State, random_history
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term, iri
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable
 
 T = TypeVar("T")

@@ -16,9 +16,8 @@ from tests.sparql.expected import term
 from tests.sparql.random_graphs import Triple, random_graph
 from tests.sparql.random_queries import Query, random_query
 from tidelog.model.facts import Fact
-from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, Term, literal, plain, split_literal, to_term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.sparql import Solutions
+from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Term, literal, plain, split_literal, to_term
+from tidelog.queries.sparql import Solutions
 
 MOST = 20_000  # rows; a query with more is passed over
 DIGITS = 9  # of a computed number that must agree: sums depend on the order

@@ -13,10 +13,9 @@ import rdflib
 
 from tests.sparql.bags import Cell, Row, same
 from tidelog.model.facts import Fact
-from tidelog.model.terms import STRING, TRUE, Term, integer, literal, plain, to_term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.sparql import Solutions
-from tidelog.sparql.results import text_of
+from tidelog.model.terms import STRING, TRIPLE, TRUE, Term, integer, literal, plain, to_term
+from tidelog.queries.sparql import Solutions
+from tidelog.queries.sparql.solutions import text_of
 
 FORMATS = {".srx": "xml", ".srj": "json", ".tsv": "tsv", ".csv": "csv"}
 _RESULT = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"

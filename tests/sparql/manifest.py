@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyoxigraph as ox
 
-from tidelog.model.vocabulary import RDF
+from tidelog.model.terms import RDF
 
 FOLDER = Path(__file__).parents[3] / "shared" / "w3c" / "sparql"
 SUITES = {"": FOLDER / "sparql11", "1.0/": FOLDER / "sparql10"}  # by what the names of their tests start with

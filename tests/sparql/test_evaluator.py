@@ -12,8 +12,8 @@ import rdflib
 import tidelog
 from tidelog.errors import UsageError
 from tidelog.model.terms import BlankNode, to_term
-from tidelog.sparql import Solutions
-from tidelog.sparql.functions import SIMPLE
+from tidelog.queries.sparql import Solutions
+from tidelog.queries.sparql.evaluate.expressions import SIMPLE
 
 GRAPH = """
     [ann, age, 42] . [bob, age, 7] . [cid, age, 8] . [cid, name, "Cid"] .
@@ -144,10 +144,10 @@ def test_the_outside_is_refused(kb: tidelog.KnowledgeBase, query: str) -> None:
 
 
 def test_every_built_in_has_an_implementation() -> None:
+    from tidelog.queries.sparql.evaluate.expressions import Functions
+    from tidelog.queries.sparql.limits import Guard
+    from tidelog.queries.sparql.syntax.pattern_grammar import BUILT_INS
     from tidelog.settings import Limits
-    from tidelog.sparql.expression_grammar import BUILT_INS
-    from tidelog.sparql.functions import Functions
-    from tidelog.sparql.limits import Guard
 
     with tidelog.open() as kb:
         own = Functions(Guard(Limits(), kb._engine.budget))._own

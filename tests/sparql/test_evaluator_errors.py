@@ -8,7 +8,7 @@ import pytest
 
 import tidelog
 from tidelog.errors import LimitError, ParseError
-from tidelog.sparql import parse
+from tidelog.queries.sparql import parse
 
 LINES = (Path(__file__).parent / "evaluator_errors.txt").read_text(encoding="utf-8").splitlines()
 CASES = [line.split(" | ") for line in LINES if not line.startswith("#")]

@@ -9,7 +9,7 @@ import pytest
 import tidelog
 from tidelog.errors import UsageError
 from tidelog.model.terms import literal
-from tidelog.sparql import Solutions
+from tidelog.queries.sparql import Solutions
 
 LINES = (Path(__file__).parent / "evaluator_functions.txt").read_text(encoding="utf-8").splitlines()
 CASES = [tuple(part.strip() for part in line.split("=>")) for line in LINES if not line.startswith("#")]

@@ -9,7 +9,7 @@ import pytest
 
 import tidelog
 from tidelog.errors import LimitError
-from tidelog.sparql import Solutions
+from tidelog.queries.sparql import Solutions
 
 SIZE = 1200
 PRODUCT = "{ ?a <p> ?b } { SELECT * { ?c <p> ?d } } { SELECT * { ?e <p> ?f } }"

@@ -8,7 +8,8 @@ from random import Random
 import pytest
 
 import tidelog
-from tidelog.sparql import Solutions, basic_patterns, forms, lookups
+from tidelog.queries.sparql import Solutions, execute
+from tidelog.queries.sparql.evaluate import basic_patterns, lookups
 
 NODES = [f"n{i}" for i in range(12)]
 PREDICATES = ["p", "q", "r"]
@@ -50,7 +51,7 @@ def test_lookups_agree_with_joins(monkeypatch: pytest.MonkeyPatch, few: int, see
         monkeypatch.setattr(lookups, "FEW", few)
         monkeypatch.setattr(basic_patterns, "FEW", few)
         found = [answer(kb, query) for query in queries]
-        for module in (basic_patterns, forms):
+        for module in (basic_patterns, execute):
             monkeypatch.setattr(module, "look_up", lambda *_: None)
         for query, rows in zip(queries, found, strict=True):
             assert rows == answer(kb, query), query

@@ -8,7 +8,7 @@ import pytest
 
 import tidelog
 from tests.ontology import lubm
-from tidelog.sparql import Solutions
+from tidelog.queries.sparql import Solutions
 
 pytestmark = lubm.needs_lubm
 

@@ -14,8 +14,7 @@ from tests.sparql.expected import term
 from tests.sparql.random_graphs import random_graph
 from tests.sparql.random_updates import random_request
 from tidelog.model.facts import Fact
-from tidelog.model.terms import to_term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, to_term
 
 QUICK, LONG, PART = 30, 2000, 10  # graphs
 REQUESTS = 4  # one after the other

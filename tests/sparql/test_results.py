@@ -16,10 +16,9 @@ from tests.sparql.expected import Rows, read_results, term
 from tidelog.errors import UsageError
 from tidelog.formats.results import WRITERS
 from tidelog.model.facts import Fact
-from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, Term, iri, literal, string, to_term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.sparql import Solutions
-from tidelog.sparql.results import GRAPH_FORMATS, text_of
+from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Term, iri, literal, string, to_term
+from tidelog.queries.sparql import Solutions
+from tidelog.queries.sparql.solutions import GRAPH_FORMATS, text_of
 
 TRICKY = [
     "",

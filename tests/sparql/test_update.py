@@ -11,11 +11,10 @@ import tidelog
 from tests.ontology.cases import Case, read_cases
 from tests.sparql.bags import Row, same
 from tests.sparql.expected import term
-from tidelog.answers import FactAnswers
 from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.model.facts import Fact
-from tidelog.model.terms import to_term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, to_term
+from tidelog.queries.answers import FactAnswers
 
 NAMESPACE = "http://example.org/"
 CASES = list(read_cases(Path(__file__).parent / "updates.txt"))

@@ -22,10 +22,9 @@ from tests.sparql.manifest import Case, cases
 from tidelog import rulesets
 from tidelog.errors import ParseError, TidelogError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.terms import to_term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.sparql import parse
-from tidelog.sparql.update_grammar import parse_update
+from tidelog.model.terms import TRIPLE, to_term
+from tidelog.queries.sparql import parse
+from tidelog.queries.sparql.syntax.update_grammar import parse_update
 
 REGIMES = {"RDF": "RDF", "RDFS": "RDFS", "OWL-RDF-Based": "RL", "OWL-Direct": "RL"}
 ORDERED = re.compile(r"}\s*ORDER\s+BY[^{}]*$", re.IGNORECASE)

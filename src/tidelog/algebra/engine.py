@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
-from tidelog.algebra.extended import Extended
-from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.tally import Tally
+from tidelog.algebra.fact_set import FactSet, Tally
+from tidelog.algebra.sourced_rule import Extended
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule, Variable

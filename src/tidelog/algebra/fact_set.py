@@ -2,12 +2,17 @@
 
 Immutable is the point: `I | N` and `I - D` share what they can with `I`, cost in proportion to the smaller side, and
 leave `I` as it was. So a snapshot is a reference, a preview is free, and a failed change has changed nothing.
+
+A tally: facts, each with how many derivations it has. Immutable, like a fact set; `+ -` add and subtract counts.
+
+A fact whose count is zero is not in the tally. A small change to a large tally costs in proportion to the change, and
+leaves the tally it was made from as it was.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Atom
@@ -38,4 +43,27 @@ class FactSet(Protocol):
 
     def may_match(self, atom: Atom) -> bool:
         """False only if no fact here matches the atom; must be cheap."""
+        ...
+
+
+F = TypeVar("F", bound=FactSet)
+
+
+class Tally(Protocol[F]):
+    def __len__(self) -> int:
+        """How many facts have a count."""
+        ...
+
+    def __iter__(self) -> Iterator[tuple[Fact, int]]: ...
+
+    def __add__(self, other: Self, /) -> Self: ...
+
+    def __sub__(self, other: Self, /) -> Self: ...
+
+    def of(self, facts: F) -> Self:
+        """The counts of these facts only."""
+        ...
+
+    def facts(self) -> F:
+        """The facts whose count is positive."""
         ...

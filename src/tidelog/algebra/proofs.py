@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import guarded
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import guarded
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)

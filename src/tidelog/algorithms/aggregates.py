@@ -13,11 +13,10 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, extend, over, with_body
-from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.tally import Tally
+from tidelog.algebra.fact_set import FactSet, Tally
+from tidelog.algebra.sourced_rule import Extended, extend, over, with_body
+from tidelog.rules.analysis.substitution import unnegated
 from tidelog.rules.syntax import Aggregate, Atom, Negation, Rule, Variable
-from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
 

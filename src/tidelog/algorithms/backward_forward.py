@@ -25,9 +25,9 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.proofs import proofs
+from tidelog.algebra.sourced_rule import with_body
 from tidelog.algorithms.layers import Support
 from tidelog.rules.syntax import Rule
 

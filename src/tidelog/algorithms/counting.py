@@ -23,15 +23,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import over
-from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.tally import Tally
+from tidelog.algebra.fact_set import FactSet, Tally
+from tidelog.algebra.sourced_rule import over
+from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups, given_by
 from tidelog.algorithms.layers import Decrease, LayerChange, Program, Stage
-from tidelog.algorithms.outcome import Outcome
-from tidelog.algorithms.touched import Side
+from tidelog.algorithms.update import Outcome
 from tidelog.errors import RuleError, UsageError
-from tidelog.rules.layers import Layer
+from tidelog.rules.analysis.strata import Layer
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)

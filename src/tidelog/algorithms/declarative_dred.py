@@ -4,11 +4,11 @@
     p^Red   :- p^Del, r1^New .. rn^New            R  from what is an axiom; New = (I - Del) | Red
     p^Minus :- p^Del, ~p^Red                      M
 
-The rules are those of `tidelog.rules.marked`, which can be printed. Their superscripts are the algebra's sources:
-r^Del is r[Del], and r without one is r[I]. So nothing is renamed or copied, and r^New, which the paper stores, is a
-view. The rules `p :- p^Ext` are set operations, and p^Ins with p^Plus is the increase that every layer makes; removed
-rules seed Del with what they derived, which costs less than the paper's p^Temp. The selection-based split is how
-engines keep triples: an atom with a constant reads its part, and a rule whose part has no change is not run.
+The rules are those of `tidelog.rules.maintenance_rules`, which can be printed. Their superscripts are the algebra's
+sources: r^Del is r[Del], and r without one is r[I]. So nothing is renamed or copied, and r^New, which the paper stores,
+is a view. The rules `p :- p^Ext` are set operations, and p^Ins with p^Plus is the increase that every layer makes;
+removed rules seed Del with what they derived, which costs less than the paper's p^Temp. The selection-based split is
+how engines keep triples: an atom with a constant reads its part, and a rule whose part has no change is not run.
 
 Costs what DRed costs, and more where several atoms of a rule instance are deleted: each of them finds it again.
 """
@@ -19,10 +19,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import Extended
 from tidelog.algorithms.layers import Support
-from tidelog.rules.marked import DEL, NEW, OLD, Marked, deletions, rederivations
+from tidelog.rules.maintenance_rules import DEL, NEW, OLD, Marked, deletions, rederivations
 from tidelog.rules.syntax import Atom, Negation
 
 F = TypeVar("F", bound=FactSet)

@@ -16,10 +16,10 @@ from sys import maxsize
 from typing import TypeVar
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import with_body
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
 from tidelog.algebra.proofs import proofs
+from tidelog.algebra.sourced_rule import with_body
 from tidelog.algorithms.layers import Support
 
 F = TypeVar("F", bound=FactSet)

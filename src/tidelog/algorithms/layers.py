@@ -25,17 +25,15 @@ from itertools import chain, groupby
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, extend, over, reading
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
+from tidelog.algebra.sourced_rule import Extended, extend, over, reading
 from tidelog.algorithms.aggregates import Groups, given_by
-from tidelog.algorithms.outcome import Outcome
+from tidelog.algorithms.update import Outcome
 from tidelog.errors import RuleError
-from tidelog.rules.layers import Layer, divided, layers
-from tidelog.rules.levels import levels
-from tidelog.rules.strata import Stratum, stratify
+from tidelog.rules.analysis.strata import Layer, Stratum, divided, layers, levels, stratify
+from tidelog.rules.analysis.substitution import unnegated
 from tidelog.rules.syntax import Rule
-from tidelog.rules.unnegated import unnegated
 
 F = TypeVar("F", bound=FactSet)
 

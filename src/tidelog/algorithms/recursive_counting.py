@@ -23,16 +23,15 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import Extended, over, pivoted
-from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.fixpoint import check_bound
-from tidelog.algebra.tally import Tally
+from tidelog.algebra.sourced_rule import Extended, over, pivoted
+from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups
 from tidelog.algorithms.layers import Program
-from tidelog.algorithms.outcome import Outcome
-from tidelog.algorithms.touched import Side
+from tidelog.algorithms.update import Outcome
 from tidelog.errors import RuleError
-from tidelog.rules.layers import Layer, divided, layers
+from tidelog.rules.analysis.strata import Layer, divided, layers
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)

@@ -7,12 +7,12 @@ from typing import Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms import backward_forward, declarative_dred, dred, dred_else, fp_update
+from tidelog.algorithms import backward_forward, declarative_dred, dred, dred_with_fallback, fp_update
 from tidelog.algorithms.counting import counting, counting_else
 from tidelog.algorithms.layers import Decrease, Program, maintain
-from tidelog.algorithms.outcome import Outcome
 from tidelog.algorithms.recursive_counting import recursive_counting
-from tidelog.algorithms.rematerialise import rematerialise
+from tidelog.algorithms.semi_naive import rematerialise
+from tidelog.algorithms.update import Outcome
 
 F = TypeVar("F", bound=FactSet)
 
@@ -51,8 +51,8 @@ ALGORITHMS: Mapping[str, Algorithm] = {
     "counting+bf": _counting_with_bf,
     "declarative": _decreasing(declarative_dred.decrease),
     "dred": _decreasing(dred.decrease),
-    "dred+bf": _decreasing(dred_else.decrease),
-    "dred+rematerialise": dred_else.dred_else_rematerialise,
+    "dred+bf": _decreasing(dred_with_fallback.decrease),
+    "dred+rematerialise": dred_with_fallback.dred_else_rematerialise,
     "fp": _decreasing(fp_update.decrease),
     "recursive-counting": recursive_counting,
     "rematerialise": rematerialise,

@@ -5,6 +5,8 @@
 
 E explicit facts, I materialised facts, N the newest part of I, A what one round derives. Strata are closed one after
 the other; what a stratum negates or aggregates is complete before it starts.
+
+Rematerialise: forget the consequences and compute them again. The honest baseline, and always right.
 """
 
 from __future__ import annotations
@@ -13,10 +15,12 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from tidelog.algebra.engine import Engine, Work
-from tidelog.algebra.extended import over
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import fixpoint
-from tidelog.rules.strata import Stratum
+from tidelog.algebra.sourced_rule import over
+from tidelog.algorithms.layers import Program
+from tidelog.algorithms.update import Outcome
+from tidelog.rules.analysis.strata import Stratum
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -39,3 +43,11 @@ def _runs_once(rule: Rule) -> bool:
 
 def _incremental(stratum: Stratum) -> list[Rule]:
     return [r for r in stratum.rules if not _runs_once(r)]
+
+
+def rematerialise(
+    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
+) -> Outcome[F]:
+    """From the explicit facts E after the change; what was known before serves only to tell the difference."""
+    after = materialise(engine, program.strata, E, work)
+    return Outcome(after, added=after - I, removed=I - after)

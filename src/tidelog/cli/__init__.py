@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from tidelog import __version__
-from tidelog.cli.command import Command, Implementation
+from tidelog.cli.options import Command, Implementation
 
 COMMANDS = (
     Command("init", "make a knowledge base"),

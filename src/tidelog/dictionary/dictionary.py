@@ -22,8 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.dictionary.arena import Chunk, Ids, Texts, indices
-from tidelog.dictionary.hashing import Hashes, Hashing
+from tidelog.dictionary.arena import Chunk, Hashes, Hashing, Ids, Texts, indices
 from tidelog.errors import LimitError
 from tidelog.model.terms import Term
 

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.dictionary import Dictionary
-from tidelog.explain.subject import Way
-from tidelog.kernel.bindings import Bindings
+from tidelog.explain.explained_version import Way
+from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.printer import format_predicate, format_term
 from tidelog.rules.syntax import Atom, Variable
 

@@ -1,15 +1,27 @@
-"""Proofs: trees of rule instances down to facts that need no proof. Equal parts of a tree may be one object."""
+"""Proofs: trees of rule instances down to facts that need no proof. Equal parts of a tree may be one object.
+
+Facts of aggregate rules: the group of matches that each was computed from.
+
+Facts and patterns as users write them: `parent(ann, bob)`, `[ann, rdf:type, ub:Person]`, or a triple of Turtle.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as OneOf
+from typing import TypeVar
 
-from tidelog.explain.groups import Group
-from tidelog.explain.subject import Binding, Numbered
+from tidelog.algebra.fact_set import FactSet
+from tidelog.errors import UsageError
+from tidelog.explain.explained_version import VALUE, Binding, Numbered, Subject, Way, premises
 from tidelog.model.facts import Fact
+from tidelog.model.terms import Term, to_term
+from tidelog.rules.expressions import aggregate
+from tidelog.rules.parsing.parser import parse_program, parse_query
+from tidelog.rules.parsing.tokens import BLANK, IRI, LANGUAGE, NUMBER, PREFIXED, STRING
 from tidelog.rules.syntax import (
     Assignment,
     Atom,
@@ -20,6 +32,47 @@ from tidelog.rules.syntax import (
     Negation,
     Variable,
 )
+
+F = TypeVar("F", bound=FactSet)
+
+SHOWN = 100  # matches of a group that a proof goes on from; of a larger group, the first in order of their texts
+
+
+@dataclass(frozen=True)
+class Group:
+    """All matches of an aggregate rule for one fact, and those that a proof shows."""
+
+    way: Way
+    fact: Fact
+    size: int
+    matches: tuple[Binding, ...]
+
+    @cached_property
+    def premises(self) -> tuple[Fact, ...]:
+        """The distinct facts of the matches that are shown, in order."""
+        return tuple(sorted({fact for m in self.matches for fact in premises(self.way.rule, m)}))
+
+
+def groups_of(subject: Subject[F], fact: Fact) -> Iterator[Group]:
+    """For each aggregate rule that derives the fact, its group."""
+    for way in subject.index.ways(fact):
+        if way.rule.aggregate is not None:
+            yield from _group(subject, way, fact)
+
+
+def _group(subject: Subject[F], way: Way, fact: Fact) -> Iterator[Group]:
+    matches = [{v: t for v, t in m.items() if v != VALUE} for m in subject.steps(way, fact, subject.I)]
+    if matches and group_value(way, matches) == fact.args[way.head.args.index(VALUE)]:
+        matches.sort(key=lambda m: list(m.values()))
+        yield Group(way, fact, len(matches), tuple(matches[:SHOWN]))
+
+
+def group_value(way: Way, matches: Sequence[Binding]) -> Term | None:
+    """What the aggregate of a rule gives for these matches."""
+    over = way.rule.aggregate
+    assert over is not None
+    return aggregate(over.function, sorted({tuple(m[v] for v in over.args) for m in matches}))
+
 
 Kind = OneOf["explicit", "axiom", "rule", "aggregate", "names"]
 
@@ -137,3 +190,39 @@ def _expression(expression: Expression, binding: Binding) -> Expression:
     if isinstance(expression, Call):
         return Call(expression.function, tuple(_expression(a, binding) for a in expression.args))
     return expression
+
+
+_NAMED = rf"(?:{IRI}|{PREFIXED})"
+_SUBJECT = rf"(?:{_NAMED}|{BLANK})"
+_OBJECT = rf"(?:{STRING}(?:{LANGUAGE}|\^\^{_NAMED})?|{_SUBJECT}|[+-]?{NUMBER}|true|false)"
+_TURTLE = re.compile(rf"\s*({_SUBJECT})\s+(a|{_NAMED})\s+({_OBJECT})\s*\.?\s*", re.DOTALL)
+
+
+def read_fact(source: object, prefixes: Mapping[str, str]) -> Fact:
+    """One fact: text, a `Fact`, or a row such as `change.added` gives, `("parent", "ann", "bob")`."""
+    if isinstance(source, Fact):
+        return source
+    if isinstance(source, tuple) and source and isinstance(source[0], str):
+        return Fact(source[0], tuple(map(to_term, source[1:])))
+    if not isinstance(source, str):
+        raise UsageError(f"cannot read a fact from {type(source).__name__}; give text such as 'parent(ann, bob)'")
+    facts = parse_program(_statement(source), "<fact>", only="facts", prefixes=prefixes).facts
+    if len(facts) != 1:
+        raise UsageError(f"one fact is expected, not {len(facts)}")
+    return facts[0]
+
+
+def _statement(text: str) -> str:
+    triple = _TURTLE.fullmatch(text)
+    if triple:
+        subject, predicate, object_ = triple.groups()
+        return f"[{subject}, {'rdf:type' if predicate == 'a' else predicate}, {object_}] ."
+    return text if text.rstrip().endswith(".") else f"{text} ."
+
+
+def read_pattern(text: str, prefixes: Mapping[str, str]) -> Atom:
+    """One atom, with variables or without."""
+    body, _ = parse_query(text, prefixes)
+    if len(body) != 1 or not isinstance(body[0], Atom):
+        raise UsageError(f"one atom is expected, such as alert(?x), not {text!r}")
+    return body[0]

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
+from tidelog.changes.state import State, state_at
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
-from tidelog.explain.absence import failures
 from tidelog.explain.bulk import DEEPEST, RuleInstances, instances
-from tidelog.explain.every import every
-from tidelog.explain.explanation import Explanation
-from tidelog.explain.heights import MOST
-from tidelog.explain.loss import Causes, Version
-from tidelog.explain.names import Named, named_subject
-from tidelog.explain.proof import Proof
-from tidelog.explain.reading import read_fact, read_pattern
-from tidelog.explain.shortest import shortest
-from tidelog.explain.text import fact_text
-from tidelog.explain.verdicts import Support, WhyKept, WhyRemoved
-from tidelog.explain.why_not import WhyNot
+from tidelog.explain.equality_view import Named, named_subject
+from tidelog.explain.proof import Proof, read_fact, read_pattern
+from tidelog.explain.proof_search import MOST, every, shortest
+from tidelog.explain.render import Explanation, fact_text
+from tidelog.explain.why_not import WhyNot, failures
+from tidelog.explain.why_results import Causes, Support, Version, WhyKept, WhyRemoved
 from tidelog.model.facts import Fact
-from tidelog.past import state_at
 from tidelog.rules.syntax import Atom, Variable
-from tidelog.state import State
 from tidelog.store.store import Store
 
 

@@ -1,17 +1,6 @@
 """Text and tables to facts and back: one file per format, streaming, exact errors."""
 
 from tidelog.dictionary.batch import Batch
-from tidelog.formats.delta_tables import (
-    DeltaFile,
-    DeltaReading,
-    DeltaTarget,
-    check_delta,
-    commit_delta,
-    is_delta,
-    table_name,
-    write_delta,
-    write_delta_file,
-)
 from tidelog.formats.files import (
     Reading,
     blocks_of,
@@ -20,28 +9,54 @@ from tidelog.formats.files import (
     is_known,
     is_rdf,
     read,
+    read_folder,
     read_import,
     relation_file,
     write,
     write_table,
     written_aside,
 )
-from tidelog.formats.folders import read_folder
-from tidelog.formats.objects import from_arrow, from_pandas, from_rdflib, from_rows, from_spark, marked_columns
-from tidelog.formats.refused import Refuse, Refused
-from tidelog.formats.source import Span
-from tidelog.formats.tables import as_relation, table_kind
+from tidelog.formats.objects import (
+    Frame,
+    FrameSource,
+    from_arrow,
+    from_pandas,
+    from_rdflib,
+    from_rows,
+    from_spark,
+    marked_columns,
+)
+from tidelog.formats.source import BAD_LINES, FAIL, QUARANTINE, Refuse, Refused, RemoteSource, Span
+from tidelog.formats.tables import (
+    DeltaFile,
+    DeltaReading,
+    DeltaTarget,
+    as_relation,
+    check_delta,
+    commit_delta,
+    is_delta,
+    table_kind,
+    table_name,
+    write_delta,
+    write_delta_file,
+)
 from tidelog.formats.writers import Block, only_rdf
 
 __all__ = [
+    "BAD_LINES",
+    "FAIL",
+    "QUARANTINE",
     "Batch",
     "Block",
     "DeltaFile",
     "DeltaReading",
     "DeltaTarget",
+    "Frame",
+    "FrameSource",
     "Reading",
     "Refuse",
     "Refused",
+    "RemoteSource",
     "Span",
     "as_relation",
     "blocks_of",

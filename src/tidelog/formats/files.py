@@ -1,6 +1,10 @@
 """Reading and writing files: which format a name stands for, and who does it.
 
 A file is written aside and renamed at the end, so that no half file is ever seen under its name.
+
+Directories of data: the parts of one file (`edges.parquet/part-0.parquet`), a Delta table, or several relations.
+
+Names that begin with a dot or an underscore are not data, as Spark has it.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import IO, cast
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -26,11 +31,10 @@ from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet, row_group_spans
 from tidelog.formats.options import Options, options
 from tidelog.formats.rdf import read_rdf
-from tidelog.formats.refused import Refuse
-from tidelog.formats.source import Span, blank_scope, file_size, is_zipped
+from tidelog.formats.source import Refuse, Span, blank_scope, file_size, is_zipped
+from tidelog.formats.tables import DeltaReading, is_delta, relation_of
 from tidelog.formats.writers import Block, write_delimited, write_lines, write_parquet, write_rdf
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
 # Format names (Nemo's where it has one), the file name endings that stand for them, and other names in use.
@@ -283,3 +287,32 @@ def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         aside.unlink(missing_ok=True)
+
+
+def read_folder(path: Path, predicate: str | None = None) -> list[Iterable[Batch]]:
+    """All that is in a directory, each file on its own; relations are called like their files."""
+    if is_delta(path):
+        return [DeltaReading(path, predicate or relation_of(path))]
+    name = format_of(path)
+    if name is None:
+        found = [each for inside in _data(path) for each in _inside(inside, predicate)]
+        if not found:
+            raise InputError(f"{path}: there are no data files in this directory")
+        return found
+    whole = read(path, predicate=predicate or _relation(path))
+    parts = list(_data(path))
+    return [replace(whole, path=part, scope=parts[0]) for part in parts]
+
+
+def _inside(path: Path, predicate: str | None) -> list[Iterable[Batch]]:
+    return read_folder(path, predicate) if path.is_dir() else [read(path, predicate=predicate or _relation(path))]
+
+
+def _relation(path: Path) -> str | None:
+    """The relation that was exported under this name; None for RDF, which is `triple` whatever the file is called."""
+    whole = read(path)
+    return None if is_rdf(whole.format) else unquote(whole.options.predicate)
+
+
+def _data(folder: Path) -> Iterator[Path]:
+    return (each for each in sorted(folder.iterdir()) if not each.name.startswith((".", "_")))

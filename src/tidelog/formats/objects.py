@@ -2,29 +2,83 @@
 
 A bare `str` (and an Arrow string) is a plain name, an IRI or a string, as `tidelog.model.terms.bare` says. A column
 that tidelog wrote itself holds the texts of terms and is marked so in its metadata; it is read back exactly.
+
+Columns of foreign values as terms: distinct values are turned into terms once each, rows are codes.
+
+Terms of rdflib and back, and triples as an rdflib graph.
+
+rdflib tells `"x"` from `"x"^^xsd:string`; RDF 1.1 does not, and neither does tidelog: both are read as the former.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from tidelog.dictionary.batch import Batch, batch_of_terms
+from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch
 from tidelog.errors import InputError
-from tidelog.formats.columns import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import Options
 from tidelog.formats.source import Span
 from tidelog.formats.term_text import canonical
-from tidelog.model.terms import DECIMAL, Term, literal, to_term
-from tidelog.model.vocabulary import TRIPLE, XSD
+from tidelog.model.terms import DECIMAL, TRIPLE, XSD, Term, literal, to_term
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Terms (perhaps repeated) and a code per row; a negative code is a row that has no term here."""
+
+    terms: pa.Array
+    codes: Codes
+
+
+def encoded(values: pa.Array) -> tuple[pa.Array, Codes]:
+    """Distinct values and a code per row. There must be no nulls."""
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    pair = values.dictionary_encode()
+    return pair.dictionary, pair.indices.to_numpy()
+
+
+def column_of(values: Sequence[V], codes: Codes, to_text: Callable[[V], str | None]) -> Column:
+    """A column from distinct values, each made a text by a function that may refuse it."""
+    terms = [to_text(value) for value in values]
+    texts = pa.array([(t or "").encode() for t in terms], pa.binary())
+    refused = np.array([t is None for t in terms], dtype=np.bool_)
+    if refused.any():
+        codes = np.where(refused[codes], np.int32(-1), codes)
+    return Column(texts, codes)
+
+
+def batch_of_columns(predicate: str, columns: Sequence[Column]) -> Batch:
+    """The rows that have a term in every column."""
+    kept = complete(columns)
+    codes, start = [], 0
+    for column in columns:
+        codes.append((column.codes[kept] + start).astype(np.int32))
+        start += len(column.terms)
+    return compact_batch(predicate, pa.concat_arrays([c.terms for c in columns]), codes)
+
+
+def complete(columns: Sequence[Column]) -> npt.NDArray[np.bool_]:
+    """Which rows have a term in every column."""
+    kept = np.ones(len(columns[0].codes), dtype=np.bool_)
+    for column in columns:
+        kept &= column.codes >= 0
+    return kept
+
 
 # The mark of columns that hold texts of terms.
 TERMS_METADATA = {b"tidelog": b"terms"}
@@ -161,3 +215,22 @@ def _chosen(path: Path, schema: pa.Schema, options: Options) -> list[str]:
         found = ", ".join(schema.names)
         raise InputError(f"{path}: expected {len(formats)} columns, found {len(schema.names)}: {found}")
     return [name for name, format_ in zip(schema.names, formats, strict=True) if format_ != "skip"]
+
+
+class Frame(Protocol):
+    """What a Spark DataFrame can do, for those who must not import Spark."""
+
+    schema: Any
+
+    def toArrow(self) -> Any: ...  # noqa: N802  Spark's name
+
+
+@dataclass(frozen=True, slots=True)
+class FrameSource:
+    """A Spark DataFrame as the rows of a relation: fetched if it is read here, left where it is if Spark reads it."""
+
+    predicate: str
+    frame: Frame
+
+    def __iter__(self) -> Iterator[Batch]:
+        yield from_spark(self.predicate, self.frame)

@@ -2,19 +2,27 @@
 
 A span is a part of a plain file from one byte up to another. A line belongs to the span in which it starts, so spans
 that follow each other give every line exactly once, wherever they are cut.
+
+Lines that cannot be read: they are counted, a few are remembered, and all are written down if that is wanted.
+
+A reader calls `Refuse` for each bad line and goes on; without one it raises the error of the first. What is written
+down is JSON, one object a line: the file, the number of the line in it, what is wrong with it, and its text.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, cast
 
-from tidelog.errors import InputError, Location
+from tidelog.dictionary.batch import Batch
+from tidelog.errors import InputError, Location, UsageError
 
 CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
@@ -137,3 +145,43 @@ def blank_scope(path: Path) -> str:
 def scope_of(name: str, sample: bytes) -> str:
     """The same for a file that is not read here."""
     return blake2b(name.removesuffix(".gz").encode() + b"\0" + sample, digest_size=5).hexdigest()
+
+
+FAIL, SKIP, QUARANTINE = BAD_LINES = ("fail", "skip", "quarantine")
+
+Refuse = Callable[[InputError], None]
+REMEMBERED = 10
+
+
+@dataclass
+class Refused:
+    """The bad lines of some files."""
+
+    stream: IO[bytes] | None = None
+    count: int = 0
+    examples: list[str] = field(default_factory=list)
+
+    def __call__(self, error: InputError) -> None:
+        self.count += 1
+        if len(self.examples) < REMEMBERED:
+            self.examples.append(str(error))
+        if self.stream is not None:
+            self.stream.write(_record(error))
+
+
+def _record(error: InputError) -> bytes:
+    where = error.location
+    assert where is not None, "a bad line is somewhere"
+    record = {"file": where.file, "line": where.line, "reason": error.message, "text": where.text}
+    return json.dumps(record, ensure_ascii=False).encode() + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSource:
+    """Files that only Spark can reach, named by a URL or a pattern of URLs: `hdfs://host/data/*.nt`."""
+
+    url: str
+    relation: str | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        raise UsageError(f'{self.url}: only Spark can read this; load it with engine="spark"')

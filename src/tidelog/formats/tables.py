@@ -1,13 +1,192 @@
-"""Tables that a user holds: pandas and Spark DataFrames, Arrow tables, Delta tables. What their columns are called."""
+"""Tables that a user holds: pandas and Spark DataFrames, Arrow tables, Delta tables. What their columns are called.
+
+Delta tables through the `deltalake` package, an optional extra: tables of term texts, and any others as rows.
+
+A commit of the table's log makes all rows of a write visible at once; what was there before stays in its history.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+import re
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, cast
 
-from tidelog.errors import UsageError
-from tidelog.formats.delta_tables import DeltaReading
-from tidelog.model.vocabulary import TRIPLE
+import pyarrow as pa
+import pyarrow.parquet as parquet
+
+from tidelog.dictionary.batch import Batch
+from tidelog.errors import InputError, UsageError
+from tidelog.formats.objects import TERMS_METADATA, from_arrow
+from tidelog.formats.writers import Block
+from tidelog.model.terms import TRIPLE
+
+LOG = "_delta_log"
+_PLAIN = re.compile(r"[A-Za-z0-9][\w-]*", re.ASCII)
+_UNSAFE = re.compile(r"\W+", re.ASCII)
+
+
+def is_delta(path: Path) -> bool:
+    """Whether a directory is a Delta table."""
+    return (path / LOG).is_dir()
+
+
+def table_name(predicate: str) -> str:
+    """The directory for the table of a relation. Percent signs, as in names of other files, the package takes amiss."""
+    if _PLAIN.fullmatch(predicate):
+        return predicate
+    digest = blake2b(predicate.encode(), digest_size=4).hexdigest()
+    return f"r{_UNSAFE.sub('-', predicate)}-{digest}"
+
+
+def check_delta() -> None:
+    """Say what to install if the package is missing."""
+    try:
+        import deltalake  # noqa: F401
+    except ImportError:
+        raise UsageError("Delta tables need the deltalake package: pip install 'tidelog[delta]'") from None
+
+
+@dataclass(frozen=True)
+class DeltaReading:
+    """A Delta table that is going to be read, as it is at that moment."""
+
+    table: Any  # a path, or a deltalake.DeltaTable at the version its owner chose
+    predicate: str
+    columns: tuple[str, ...] | None = None
+
+    def __iter__(self) -> Iterator[Batch]:
+        table = open_delta(self.table) if isinstance(self.table, Path) else self.table
+        for rows in _dataset(table).to_batches(columns=self.columns and list(self.columns)):
+            if rows.num_rows:
+                yield from_arrow(self.predicate, rows)
+
+
+def open_delta(path: Path) -> Any:
+    check_delta()
+    from deltalake import DeltaTable
+    from deltalake.exceptions import DeltaError
+
+    try:
+        return DeltaTable(path)
+    except DeltaError as error:
+        raise InputError(f"{path}: not a readable Delta table: {error}") from None
+
+
+def relation_of(path: Path) -> str:
+    """The relation that a table is: the one it was exported as, or, as with other files, what it is called."""
+    if path.suffix == ".delta":
+        return path.stem
+    return open_delta(path).metadata().name or path.name
+
+
+def _dataset(table: Any) -> Any:
+    """The rows of a table; files of which it says elsewhere what was deleted would show more than there is."""
+    from deltalake.exceptions import DeltaError
+
+    if "deletionVectors" in (table.protocol().reader_features or ()):
+        raise InputError(f"{table.table_uri}: deletion vectors are not read; rewrite the table without (REORG)")
+    try:
+        return table.to_pyarrow_dataset()
+    except DeltaError as error:
+        raise InputError(f"{table.table_uri}: not a readable Delta table: {error}") from None
+
+
+def delta_schema(names: Sequence[str]) -> pa.Schema:
+    """Columns of term texts, marked so that they are read back exactly."""
+    return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaTarget:
+    """A table that is, or is to be: where, of which relation, with which columns."""
+
+    path: Path
+    relation: str
+    columns: Sequence[str]
+    partition_by: Sequence[str] = ()
+
+    @property
+    def by(self) -> list[str] | None:
+        return list(self.partition_by) or None
+
+
+def write_delta(target: DeltaTarget, blocks: Iterable[Block]) -> int:
+    """A table, or the next version of one, from blocks of term texts; gives the number of rows."""
+    check_delta()
+    import deltalake
+
+    schema, written = delta_schema(target.columns), 0
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        nonlocal written
+        for block in blocks:
+            written += len(block[0])
+            yield _batch(block, schema)
+
+    reader = pa.RecordBatchReader.from_batches(schema, batches())
+    with _explained(target.path):
+        deltalake.write_deltalake(
+            target.path,
+            reader,
+            name=target.relation,
+            partition_by=target.by,
+            mode="overwrite",
+            schema_mode="overwrite",
+        )
+    return written
+
+
+def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[Block]) -> int:
+    """A Parquet file that may become part of a table; gives the number of rows."""
+    schema = delta_schema(names)
+    with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        for block in blocks:
+            writer.write_batch(_batch(block, schema))
+    return int(parquet.read_metadata(path).num_rows)
+
+
+def _batch(block: Block, schema: pa.Schema) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([c.cast(pa.string()) for c in block], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaFile:
+    """A Parquet file inside the directory of a table, not yet of the table."""
+
+    name: str
+    size: int
+    rows: int
+    partition: Mapping[str, str]
+
+
+def commit_delta(target: DeltaTarget, files: Iterable[DeltaFile]) -> None:
+    """Make files the rows of a table, or of the next version of one."""
+    from deltalake import Schema
+    from deltalake.transaction import AddAction, create_table_with_add_actions
+
+    schema, now = Schema.from_arrow(delta_schema(target.columns)), int(time.time() * 1000)
+    adds = [AddAction(f.name, f.size, f.partition, now, True, json.dumps({"numRecords": f.rows})) for f in files]
+    with _explained(target.path):
+        create_table_with_add_actions(
+            str(target.path), schema, adds, mode="overwrite", name=target.relation, partition_by=target.by
+        )
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    from deltalake.exceptions import DeltaError
+
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        raise InputError(f"{path}: cannot be written as a Delta table: {error}") from error
+
 
 KINDS = ("pandas", "pyarrow", "pyspark", "deltalake")
 _TRIPLES = (("subject", "predicate", "object"), ("s", "p", "o"))

@@ -18,10 +18,9 @@ import pyoxigraph
 
 from tidelog.dictionary.batch import first_bytes
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.cells import WRITERS
-from tidelog.formats.columns import Column, column_of, complete, encoded
+from tidelog.formats.delimited import WRITERS
 from tidelog.formats.ntriples import DEFAULT_GRAPH
-from tidelog.formats.objects import TERMS_METADATA
+from tidelog.formats.objects import TERMS_METADATA, Column, column_of, complete, encoded
 from tidelog.formats.options import Options
 from tidelog.formats.rdf import FORMATS
 from tidelog.model.terms import Term

@@ -21,7 +21,7 @@ from random import Random
 from typing import IO, Literal, cast
 
 from tidelog.errors import UsageError
-from tidelog.model.vocabulary import RDF_TYPE
+from tidelog.model.terms import RDF_TYPE
 
 UB = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
 ONTOLOGY = "univ-bench.ttl"

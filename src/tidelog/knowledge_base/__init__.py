@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tidelog.knowledge_base.changing import WhatIf
 from tidelog.knowledge_base.explanations import Explanations
 from tidelog.knowledge_base.history import History
-from tidelog.knowledge_base.questions import Questions
-from tidelog.knowledge_base.what_if import WhatIf
+from tidelog.knowledge_base.reading import Questions
 
 
 class KnowledgeBase(WhatIf, Questions, Explanations, History):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tidelog.choose import choose_engine
+from tidelog.changes.choose import choose_engine
 from tidelog.explain.bulk import RuleInstances
-from tidelog.explain.explanation import Explanation
-from tidelog.explain.heights import MOST
+from tidelog.explain.proof_search import MOST
 from tidelog.explain.questions import explain, explain_all, why_kept, why_not, why_removed
-from tidelog.explain.verdicts import WhyKept, WhyRemoved
+from tidelog.explain.render import Explanation
 from tidelog.explain.why_not import WhyNot
-from tidelog.knowledge_base.held import Held
+from tidelog.explain.why_results import WhyKept, WhyRemoved
+from tidelog.knowledge_base.session import Held
 
 if TYPE_CHECKING:
-    from tidelog.pipeline.bulk import Bulk
+    from tidelog.changes.spark_backend import Bulk
 
 
 class Explanations(Held):
@@ -115,7 +115,7 @@ class Explanations(Held):
         return table if spark is None else table.to_spark(spark)
 
     def _explain_all_on_spark(self, bulk: Bulk, pattern: str, depth: int, deep: bool) -> RuleInstances:
-        from tidelog.spark import instances
+        from tidelog.engines.spark.dataframes import instances
 
         state = self._state
         shards = instances.Shards(*bulk.sharded(state), bulk.terms, bulk.keep)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Self
 
-from tidelog.attempt import recomputed
-from tidelog.change import Difference
+from tidelog.changes.apply import recomputed
+from tidelog.changes.result import Difference
+from tidelog.changes.state import difference, state_at
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.knowledge_base.held import Held
-from tidelog.past import difference, state_at
+from tidelog.knowledge_base.session import Held
 from tidelog.store.compaction import compact
 from tidelog.store.records import Version
 from tidelog.store.verification import Verification, verify

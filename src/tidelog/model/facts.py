@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, Term
 
 
 class Fact(NamedTuple):

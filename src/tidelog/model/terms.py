@@ -12,12 +12,14 @@ Inside tidelog a term is its canonical N-Triples text, a plain `str`:
 Equal texts are equal terms: joins compare terms, never values, so `"042"^^xsd:integer` and `42` do not join.
 Comparisons in rules (`=`, `<`, …) compare values; see `tidelog.rules.expressions`.
 
-In a string only `\\\\`, `\\"`, line feed and carriage return are escaped (canonical N-Triples).
+In a string only `\\`, `\"`, line feed and carriage return are escaped (canonical N-Triples).
 
 To a Python user a term is a *value*: `int`, `float` and `bool` for canonical numbers and booleans, `Name` and
 `String` (both `str`) for plain names and strings, `IRI`, `BlankNode` and `Literal` for the rest. `to_value` and
 `to_term` are inverse to each other. A bare Python `str` is read like a cell of a CSV file: a plain name when it
 looks like one, an IRI when it has a scheme and no spaces, else a string.
+
+Names the code must know: XSD datatypes, RDF, RDFS and OWL, as IRIs without brackets.
 """
 
 from __future__ import annotations
@@ -27,7 +29,20 @@ from dataclasses import dataclass
 from typing import NewType
 
 from tidelog.errors import InputError
-from tidelog.model.vocabulary import RDF, XSD
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+
+RDF_TYPE = f"<{RDF}type>"
+
+# Relations that a rule set keeps for itself begin with this.
+RULESET = "urn:tidelog:ruleset:"
+
+# The relation that holds RDF data.
+TRIPLE = "triple"
+
 
 Term = NewType("Term", str)
 

@@ -1,6 +1,5 @@
 """OWL 2 RL ontologies and SWRL rules in RDF, compiled to rules with constants: Description Logic Programs."""
 
-from tidelog.owl.compiler import compile_ontology
-from tidelog.owl.ontology import Ontology, Outside
+from tidelog.owl.compiler import Ontology, Outside, compile_ontology
 
 __all__ = ["Ontology", "Outside", "compile_ontology"]

@@ -18,10 +18,23 @@ from tidelog.owl.axioms import (
     SubClass,
     SubProperty,
 )
-from tidelog.owl.class_reader import DEFINING, ClassReader
-from tidelog.owl.expressions import NOTHING, THING, And, AtMost, Expression, Or, Property
-from tidelog.owl.graph import Graph, MalformedError
-from tidelog.owl.names import INVERSE_OF, SUB_CLASS, SUB_PROPERTY, TYPE, local, owl, rdfs
+from tidelog.owl.class_reader import DEFINING, ClassReader, Graph, MalformedError
+from tidelog.owl.expressions import (
+    INVERSE_OF,
+    NOTHING,
+    SUB_CLASS,
+    SUB_PROPERTY,
+    THING,
+    TYPE,
+    And,
+    AtMost,
+    ClassExpression,
+    Or,
+    Property,
+    local,
+    owl,
+    rdfs,
+)
 
 Axioms = Iterator[Axiom]
 
@@ -69,7 +82,7 @@ class AxiomReader:
     def equivalent_class(self, s: Term, o: Term) -> Axioms:
         yield from self._equivalent(s, self.classes.expression(o))
 
-    def _equivalent(self, s: Term, other: Expression) -> Axioms:
+    def _equivalent(self, s: Term, other: ClassExpression) -> Axioms:
         one = self.classes.expression(s)
         text = f"{one} EquivalentTo {other}"
         yield SubClass(text, one, other)

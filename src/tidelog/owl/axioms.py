@@ -2,24 +2,32 @@
 
 A transitive property is a chain of itself, a symmetric one is above its inverse, a functional one has at most one
 value, disjoint classes have an intersection that is empty.
+
+Members of unnamed classes that follow from the classes alone.
+
+`GraduateStudent SubClassOf takesCourse some GraduateCourse` says that there is a course without saying which. No rule
+can name it, but the axiomatised rules still conclude that a graduate student is in `takesCourse some Course`, because
+classes of this form are ordered when their properties and fillers are (scm-svf1, scm-svf2, scm-avf1, scm-avf2). So
+where such a class stands on the left, the members of every class known to be below it count too.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.owl.expressions import Expression, Property
-from tidelog.owl.names import SAME_AS
+from tidelog.model.terms import TRIPLE, Term
+from tidelog.owl.expressions import SAME_AS, THING, And, ClassExpression, Named, Only, Or, Property, Some, walk
 from tidelog.rules.syntax import Atom, Literal, Variable, literal_variables
 
 
 @dataclass(frozen=True, slots=True)
 class SubClass:
     text: str
-    sub: Expression
-    sup: Expression
+    sub: ClassExpression
+    sup: ClassExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +36,7 @@ class Domain:
 
     text: str
     property: Property
-    domain: Expression
+    domain: ClassExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,7 @@ class Irreflexive:
 @dataclass(frozen=True, slots=True)
 class Key:
     text: str
-    of: Expression
+    of: ClassExpression
     properties: tuple[Property, ...]
 
 
@@ -68,7 +76,7 @@ class Member:
 
     text: str
     individual: Term
-    of: Expression
+    of: ClassExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +101,7 @@ class Different:
 class ClassAtom:
     """An atom of a SWRL rule that says that something is in a class."""
 
-    of: Expression
+    of: ClassExpression
     individual: Variable | Term
 
 
@@ -130,3 +138,128 @@ def _variables(atom: RuleAtom) -> set[Variable]:
 
 
 Axiom = SubClass | Domain | SubProperty | Disjoint | Irreflexive | Key | Member | NotRelated | Different | Implication
+
+
+Restriction = Some | Only
+Node = TypeVar("Node")
+
+
+class Known:
+    """Which restrictions have members by axiom (`named`: all of a class; `unnamed`: others), and what is above them."""
+
+    def __init__(self, axioms: Iterable[Axiom]) -> None:
+        listed = list(axioms)
+        self.named: dict[Restriction, list[Named]] = defaultdict(list)
+        self.unnamed: set[Restriction] = set()
+        for axiom in listed:
+            self._add(axiom)
+        expressions = dict.fromkeys(e for axiom in listed for top in _expressions(axiom) for e in walk(top))
+        order = _Order(listed, expressions)
+        self._below: dict[ClassExpression, list[Restriction]] = defaultdict(list)
+        for restriction in [e for e in expressions if e in self.named or e in self.unnamed]:
+            for above in order.above(restriction):
+                self._below[above].append(restriction)  # type: ignore[arg-type]
+
+    def below(self, restriction: Restriction) -> list[Restriction]:
+        """The restrictions with members by axiom whose members are members of this one."""
+        return self._below.get(restriction, [])
+
+    def _add(self, axiom: Axiom) -> None:
+        match axiom:
+            case SubClass(_, Named() as name, of) if name != THING:
+                self._put(name, of)
+            case SubClass(_, _, of) | Domain(_, _, of) | Member(_, _, of):
+                self._put(None, of)
+            case Implication(_, _, head):
+                for atom in head:
+                    if isinstance(atom, ClassAtom):
+                        self._put(None, atom.of)
+
+    def _put(self, name: Named | None, expression: ClassExpression) -> None:
+        """All members of a class, or else some things, are members of the expression."""
+        if isinstance(expression, And):
+            for part in expression.parts:
+                self._put(name, part)
+        elif isinstance(expression, Some | Only):
+            if name is None:
+                self.unnamed.add(expression)
+            else:
+                self.named[expression].append(name)
+            if isinstance(expression, Only):
+                self._put(None, expression.filler)
+
+
+def _expressions(axiom: Axiom) -> tuple[ClassExpression, ...]:
+    match axiom:
+        case SubClass(_, sub, sup):
+            return (sub, sup)
+        case Domain(_, _, of) | Key(_, of, _) | Member(_, _, of):
+            return (of,)
+        case Implication(_, body, head):
+            return tuple(atom.of for atom in (*body, *head) if isinstance(atom, ClassAtom))
+        case _:
+            return ()
+
+
+class _Order:
+    """Which class expressions are below which, as the rules for schemas say. Inside, expressions are numbers."""
+
+    def __init__(self, axioms: list[Axiom], expressions: Iterable[ClassExpression]) -> None:
+        self._numbers = {expression: number for number, expression in enumerate(expressions)}
+        self._numbers.setdefault(THING, len(self._numbers))
+        self._expressions = list(self._numbers)
+        self._up: dict[int, set[int]] = defaultdict(set)
+        self._wider: dict[Property, set[Property]] = defaultdict(set)
+        self._narrower: dict[Property, set[Property]] = defaultdict(set)
+        for axiom in axioms:
+            self._add(axiom)
+        for expression, number in self._numbers.items():
+            self._add_parts(expression, number)
+        self._compare()
+
+    def above(self, expression: ClassExpression) -> list[ClassExpression]:
+        """The expression and all that it is below of."""
+        return [self._expressions[number] for number in _reached(self._up, self._numbers[expression])]
+
+    def _add(self, axiom: Axiom) -> None:
+        if isinstance(axiom, SubClass):
+            self._up[self._numbers[axiom.sub]].add(self._numbers[axiom.sup])
+        elif isinstance(axiom, SubProperty) and len(axiom.chain) == 1:
+            self._wider[axiom.chain[0]].add(axiom.sup)
+            self._narrower[axiom.sup].add(axiom.chain[0])
+
+    def _add_parts(self, expression: ClassExpression, number: int) -> None:
+        if isinstance(expression, And):
+            self._up[number].update(self._numbers[part] for part in expression.parts)
+        if isinstance(expression, Or):
+            for part in expression.parts:
+                self._up[self._numbers[part]].add(number)
+
+    def _compare(self) -> None:
+        """Put restrictions above others of their kind, until no more are comparable."""
+        kinds: dict[tuple[type, Property], dict[int, int]] = defaultdict(dict)
+        for expression, number in self._numbers.items():
+            if isinstance(expression, Some | Only):
+                kinds[type(expression), expression.property][self._numbers[expression.filler]] = number
+        lows = [(kind, over, filler, low) for (kind, over), lows in kinds.items() for filler, low in lows.items()]
+        growing = True
+        while growing:
+            growing = False
+            for kind, over, filler, low in lows:
+                same = kinds[kind, over]
+                wider = _reached(self._wider if kind is Some else self._narrower, over)
+                fillers = _reached(self._up, filler) | {self._numbers[THING]}
+                found = {same[other] for other in fillers if other in same}
+                found |= {kinds[kind, p][filler] for p in wider if filler in kinds.get((kind, p), ())}
+                growing |= not found <= self._up[low] | {low}
+                self._up[low] |= found - {low}
+
+
+def _reached(edges: dict[Node, set[Node]], start: Node) -> set[Node]:
+    """All nodes that a path leads to, the start included."""
+    reached, waiting = {start}, [start]
+    while waiting:
+        new = edges.get(waiting.pop(), set()) - reached
+        reached |= new
+        waiting += new
+    return reached

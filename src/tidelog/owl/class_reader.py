@@ -1,17 +1,22 @@
-"""Class and property expressions read from RDF. What has no rule anywhere becomes `Foreign`, with the reason."""
+"""Class and property expressions read from RDF. What has no rule anywhere becomes `Foreign`, with the reason.
+
+The triples of an ontology, looked up by subject or by predicate, in the order they were given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 
-from tidelog.model.terms import Term, is_iri, is_literal, plain
-from tidelog.model.vocabulary import XSD
+from tidelog.model.terms import XSD, Term, is_iri, is_literal, plain
 from tidelog.owl.expressions import (
+    INVERSE_OF,
     THING,
+    TYPE,
     And,
     AtMost,
+    ClassExpression,
     Datatype,
-    Expression,
     Foreign,
     HasValue,
     Named,
@@ -21,9 +26,63 @@ from tidelog.owl.expressions import (
     Or,
     Property,
     Some,
+    local,
+    owl,
+    rdf,
+    rdfs,
 )
-from tidelog.owl.graph import Graph, MalformedError
-from tidelog.owl.names import INVERSE_OF, local, owl, rdf, rdfs
+
+Triple = tuple[Term, Term, Term]
+
+
+class MalformedError(Exception):
+    """Triples that spell out neither a list nor a property."""
+
+
+class Graph:
+    """Triples that can be asked for."""
+
+    def __init__(self, triples: Iterable[Triple]) -> None:
+        self.triples: list[Triple] = list(dict.fromkeys(triples))
+        self._by_subject: dict[Term, dict[Term, list[Term]]] = defaultdict(lambda: defaultdict(list))
+        self._by_predicate: dict[Term, list[tuple[Term, Term]]] = defaultdict(list)
+        for s, p, o in self.triples:
+            self._by_subject[s][p].append(o)
+            self._by_predicate[p].append((s, o))
+
+    def pairs(self, predicate: Term) -> list[tuple[Term, Term]]:
+        """The subjects and objects of a predicate."""
+        return self._by_predicate.get(predicate, [])
+
+    def objects(self, subject: Term, predicate: Term) -> list[Term]:
+        return self._by_subject.get(subject, {}).get(predicate, [])
+
+    def value(self, subject: Term, predicate: Term) -> Term | None:
+        """The first object, if there is one."""
+        return next(iter(self.objects(subject, predicate)), None)
+
+    def predicates(self, subject: Term) -> Iterable[Term]:
+        return self._by_subject.get(subject, {})
+
+    def has_type(self, subject: Term, kind: Term) -> bool:
+        return kind in self.objects(subject, TYPE)
+
+    def instances(self, kind: Term) -> list[Term]:
+        return [s for s, o in self.pairs(TYPE) if o == kind]
+
+    def members(self, node: Term) -> tuple[Term, ...]:
+        """The elements of an RDF list."""
+        found: list[Term] = []
+        seen: set[Term] = set()
+        while node != rdf("nil"):
+            first, rest = self.value(node, rdf("first")), self.value(node, rdf("rest"))
+            if first is None or rest is None or node in seen:
+                raise MalformedError(f"the list at {node} is broken: every node needs one rdf:first and one rdf:rest")
+            seen.add(node)
+            found.append(first)
+            node = rest
+        return tuple(found)
+
 
 _DEEPEST = 50
 _LITERAL_TYPES = {rdfs("Literal"), rdf("langString"), rdf("PlainLiteral"), rdf("XMLLiteral"), rdf("HTML")} | {
@@ -49,7 +108,7 @@ class ClassReader:
             raise MalformedError(f"{found.term} is a literal, not a property")
         return found
 
-    def expression(self, node: Term) -> Expression:
+    def expression(self, node: Term) -> ClassExpression:
         """A class by its name, or the expression that a blank node stands for."""
         if is_literal(node):
             return Foreign(node, "a literal is not a class")
@@ -65,7 +124,7 @@ class ClassReader:
         """Whether a blank node stands for a class expression."""
         return not is_iri(node) and any(p in DEFINING for p in self.graph.predicates(node))
 
-    def definition(self, node: Term) -> Expression | None:
+    def definition(self, node: Term) -> ClassExpression | None:
         """The expression that the triples of a blank node spell out, if they do."""
         defining = [by for by in self.graph.predicates(node) if by in DEFINING]
         found = [(by, value) for by in defining for value in self.graph.objects(node, by)]
@@ -73,7 +132,7 @@ class ClassReader:
             return Foreign(", ".join(local(by) for by, _ in found), "one node has several definitions")
         return self.defined(node, *found[0]) if found else None
 
-    def defined(self, node: Term, by: Term, value: Term) -> Expression:
+    def defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
         """The expression that one triple spells out, such as an owl:unionOf."""
         if node in self._open or len(self._open) >= _DEEPEST:
             return Foreign(local(by), "its definition contains itself, or is nested too deeply")
@@ -85,7 +144,7 @@ class ClassReader:
         finally:
             self._open.pop()
 
-    def _defined(self, node: Term, by: Term, value: Term) -> Expression:
+    def _defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
         if by in _LISTS:
             return _LISTS[by](tuple(map(self.expression, self.graph.members(value))))
         if by == owl("oneOf"):
@@ -94,7 +153,7 @@ class ClassReader:
             return Not(self.expression(value))
         return self._restriction(node, by, value)
 
-    def _restriction(self, node: Term, by: Term, value: Term) -> Expression:
+    def _restriction(self, node: Term, by: Term, value: Term) -> ClassExpression:
         on = self.graph.value(node, owl("onProperty"))
         if on is None:
             return Foreign(f"{local(by)} {local(value)}", "it has no owl:onProperty")
@@ -109,7 +168,7 @@ class ClassReader:
             return Foreign(f"{over} Self", _NOT_RL)
         return self._cardinality(node, over, local(by), value)
 
-    def _cardinality(self, node: Term, over: Property, kind: str, value: Term) -> Expression:
+    def _cardinality(self, node: Term, over: Property, kind: str, value: Term) -> ClassExpression:
         on = self.graph.value(node, owl("onClass")) or self.graph.value(node, owl("onDataRange"))
         filler = THING if on is None else self.expression(on)
         number = plain(value) if is_literal(value) else local(value)
@@ -122,12 +181,15 @@ class ClassReader:
         return AtMost(int(number), over, filler)
 
 
-def _one_of(individuals: tuple[Term, ...]) -> Expression:
+def _one_of(individuals: tuple[Term, ...]) -> ClassExpression:
     expression = OneOf(individuals)
     return Foreign(str(expression), _NOT_RL) if any(map(is_literal, individuals)) else expression
 
 
-_LISTS: dict[Term, Callable[[tuple[Expression, ...]], Expression]] = {owl("intersectionOf"): And, owl("unionOf"): Or}
+_LISTS: dict[Term, Callable[[tuple[ClassExpression, ...]], ClassExpression]] = {
+    owl("intersectionOf"): And,
+    owl("unionOf"): Or,
+}
 # The properties that spell out an expression.
 DEFINING = {
     *_LISTS,

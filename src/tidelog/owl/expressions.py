@@ -2,6 +2,8 @@
 
 A class expression stands on the left of an axiom (what makes something a member) or on the right (what follows from
 being one); `bodies` and `heads` say what each means there.
+
+The terms of RDFS, OWL and SWRL that an ontology is written with.
 """
 
 from __future__ import annotations
@@ -9,10 +11,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.owl.names import TYPE, local, owl
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Term, iri
 from tidelog.rules.syntax import Atom, Variable
+
+SWRL = "http://www.w3.org/2003/11/swrl#"
+SWRL_BUILTINS = "http://www.w3.org/2003/11/swrlb#"
+
+
+def rdf(name: str) -> Term:
+    return iri(RDF + name)
+
+
+def rdfs(name: str) -> Term:
+    return iri(RDFS + name)
+
+
+def owl(name: str) -> Term:
+    return iri(OWL + name)
+
+
+def swrl(name: str) -> Term:
+    return iri(SWRL + name)
+
+
+TYPE = rdf("type")
+SAME_AS = owl("sameAs")
+DIFFERENT_FROM = owl("differentFrom")
+SUB_CLASS = rdfs("subClassOf")
+SUB_PROPERTY = rdfs("subPropertyOf")
+INVERSE_OF = owl("inverseOf")
+
+
+def local(term: Term) -> str:
+    """A short name for messages: what follows the last `#`, `/` or `:` of an IRI, any other term as it is."""
+    if term[0] != "<":
+        return term
+    text = term[1:-1].rstrip("#/")
+    return text[max(text.rfind(c) for c in "#/:") + 1 :] or text
+
 
 Place = Variable | Term
 
@@ -55,7 +91,7 @@ class Datatype:
 @dataclass(frozen=True, slots=True)
 class Some:
     property: Property
-    filler: Expression
+    filler: ClassExpression
 
     def __str__(self) -> str:
         return f"{self.property} some {inner(self.filler)}"
@@ -64,7 +100,7 @@ class Some:
 @dataclass(frozen=True, slots=True)
 class Only:
     property: Property
-    filler: Expression
+    filler: ClassExpression
 
     def __str__(self) -> str:
         return f"{self.property} only {inner(self.filler)}"
@@ -83,7 +119,7 @@ class HasValue:
 class AtMost:
     number: int
     property: Property
-    filler: Expression
+    filler: ClassExpression
 
     def __str__(self) -> str:
         return f"{self.property} max {self.number} {inner(self.filler)}"
@@ -91,7 +127,7 @@ class AtMost:
 
 @dataclass(frozen=True, slots=True)
 class And:
-    parts: tuple[Expression, ...]
+    parts: tuple[ClassExpression, ...]
 
     def __str__(self) -> str:
         return " and ".join(map(inner, self.parts))
@@ -99,7 +135,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Or:
-    parts: tuple[Expression, ...]
+    parts: tuple[ClassExpression, ...]
 
     def __str__(self) -> str:
         return " or ".join(map(inner, self.parts))
@@ -107,7 +143,7 @@ class Or:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    part: Expression
+    part: ClassExpression
 
     def __str__(self) -> str:
         return f"not {inner(self.part)}"
@@ -132,18 +168,18 @@ class Foreign:
         return self.text
 
 
-Expression = Named | Datatype | Some | Only | HasValue | AtMost | And | Or | Not | OneOf | Foreign
+ClassExpression = Named | Datatype | Some | Only | HasValue | AtMost | And | Or | Not | OneOf | Foreign
 
 THING, NOTHING = Named(owl("Thing")), Named(owl("Nothing"))
 
 
-def inner(expression: Expression) -> str:
+def inner(expression: ClassExpression) -> str:
     """The text of an expression inside another."""
     plain = isinstance(expression, Named | Datatype | OneOf)
     return str(expression) if plain else f"({expression})"
 
 
-def parts(expression: Expression) -> tuple[Expression, ...]:
+def parts(expression: ClassExpression) -> tuple[ClassExpression, ...]:
     """The expressions directly inside another."""
     match expression:
         case Some(_, filler) | Only(_, filler) | AtMost(_, _, filler):
@@ -156,7 +192,7 @@ def parts(expression: Expression) -> tuple[Expression, ...]:
             return ()
 
 
-def walk(expression: Expression) -> Iterator[Expression]:
+def walk(expression: ClassExpression) -> Iterator[ClassExpression]:
     """An expression and all inside it."""
     yield expression
     for part in parts(expression):

@@ -1,4 +1,9 @@
-"""Axioms to rules: the left-hand side becomes bodies, the right-hand side heads; what has no rule is listed."""
+"""Axioms to rules: the left-hand side becomes bodies, the right-hand side heads; what has no rule is listed.
+
+The rules of equality (Table 4 of the OWL 2 RL profile), without the reflexive ones.
+
+Nothing is derived to be the same as itself: a query that means "equal or the same as" has to say both.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 
 from tidelog.errors import RuleError
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 from tidelog.owl.axiom_reader import STATEMENTS
 from tidelog.owl.axioms import (
     Axiom,
@@ -18,19 +23,28 @@ from tidelog.owl.axioms import (
     Implication,
     Irreflexive,
     Key,
+    Known,
     Member,
     NotRelated,
     RuleAtom,
     SubClass,
     SubProperty,
 )
-from tidelog.owl.bodies import Bodies, auxiliary
-from tidelog.owl.expressions import THING, Expression, Property
-from tidelog.owl.graph import Graph
-from tidelog.owl.heads import Conclusion, Conclusions, Heads
-from tidelog.owl.known import Known
-from tidelog.owl.names import DIFFERENT_FROM, SAME_AS
-from tidelog.owl.steps import Steps, fresh, resolve, same, unequal
+from tidelog.owl.class_reader import Graph
+from tidelog.owl.expressions import DIFFERENT_FROM, SAME_AS, THING, ClassExpression, Property
+from tidelog.owl.rule_parts import (
+    Bodies,
+    Conclusion,
+    Conclusions,
+    Heads,
+    Steps,
+    auxiliary,
+    fresh,
+    resolve,
+    same,
+    unequal,
+)
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_variables
 
 
@@ -81,7 +95,9 @@ class Translation:
                 different = Property(DIFFERENT_FROM)
                 yield Conclusion(tuple(different.atom(*pair) for pair in combinations(individuals, 2)))
 
-    def _sub_class(self, sub: Expression, sup: Expression, x: Variable, names: Iterator[Variable]) -> Conclusions:
+    def _sub_class(
+        self, sub: ClassExpression, sup: ClassExpression, x: Variable, names: Iterator[Variable]
+    ) -> Conclusions:
         if sup == THING:
             return
         ways = self.bodies.of(sub, x, names)
@@ -98,7 +114,7 @@ class Translation:
         steps = tuple(over.atom(ends[i], ends[i + 1]) for i, over in enumerate(chain))
         yield Conclusion((sup.atom(ends[0], ends[-1]),), steps)
 
-    def _key(self, of: Expression, properties: tuple[Property, ...], names: Iterator[Variable]) -> Conclusions:
+    def _key(self, of: ClassExpression, properties: tuple[Property, ...], names: Iterator[Variable]) -> Conclusions:
         x, y = next(names), next(names)
         shared = [(over.atom(x, z), over.atom(y, z)) for over, z in zip(properties, names, strict=False)]
         values = tuple(atom for pair in shared for atom in pair)
@@ -138,7 +154,7 @@ class Translation:
 
     def _definitions(self) -> Iterator[Rule]:
         """Rules for the auxiliary predicates; defining one may need others."""
-        done: set[Expression] = set()
+        done: set[ClassExpression] = set()
         while waiting := [e for e in self.bodies.defined if e not in done]:
             done.update(waiting)
             for expression in waiting:
@@ -153,3 +169,24 @@ def _needed(rules: list[Rule]) -> list[Rule]:
     read = {TRIPLE, *(atom.predicate for rule in rules for atom in rule.atoms)}
     kept = [r for r in rules if not r.heads or any(h.predicate in read for h in r.heads)]
     return rules if len(kept) == len(rules) else _needed(kept)
+
+
+_AXIOMS = """
+    #[name("eq-sym")]   [?y, owl:sameAs, ?x] :- [?x, owl:sameAs, ?y] .
+    #[name("eq-trans")] [?x, owl:sameAs, ?z] :- [?x, owl:sameAs, ?y], [?y, owl:sameAs, ?z], NOT(SAMETERM(?x, ?z)) .
+    #[name("eq-rep-s")] [?t, ?p, ?o] :- [?s, owl:sameAs, ?t], [?s, ?p, ?o], NOT(SAMETERM(?p, owl:sameAs)) .
+    #[name("eq-rep-p")] [?s, ?q, ?o] :- [?p, owl:sameAs, ?q], [?s, ?p, ?o] .
+    #[name("eq-rep-o")] [?s, ?p, ?u] :- [?o, owl:sameAs, ?u], [?s, ?p, ?o], NOT(SAMETERM(?p, owl:sameAs)) .
+    #[name("eq-diff1")] #[report] :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .
+"""
+_ALWAYS = '#[name("eq-diff1")] #[report] :- [?x, owl:differentFrom, ?x] .'
+
+
+def difference() -> list[Rule]:
+    """Nothing differs from itself: what remains to be checked where equal terms are rewritten to one."""
+    return parse_rules(_ALWAYS)
+
+
+def axioms() -> list[Rule]:
+    """Equality as rules: symmetric, transitive, and equal things have the same triples."""
+    return parse_rules(_AXIOMS)

@@ -25,7 +25,10 @@ from tidelog.model.terms import (
     FLOAT,
     INTEGER,
     LANG_STRING,
+    RDF,
+    RDFS,
     STRING,
+    XSD,
     Term,
     boolean,
     double_text,
@@ -35,7 +38,6 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.model.vocabulary import RDF, RDFS, XSD
 from tidelog.rules.values import INTEGER_TYPES, float_value, moment, single, single_text
 
 LITERAL = f"{RDFS}Literal"

@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from tidelog.model.terms import (
     LANG_STRING,
+    XSD,
     Term,
     boolean,
     integer,
@@ -21,7 +22,6 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.model.vocabulary import XSD
 from tidelog.rules import datatypes
 from tidelog.rules.arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, Function
 from tidelog.rules.strings import STRINGS

@@ -12,11 +12,10 @@ from itertools import chain
 
 from tidelog.model import terms
 from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.rules.normalise import fresh_variables
-from tidelog.rules.operators import CONDITIONS, PRECEDENCE
-from tidelog.rules.scope import STANDARD_PREFIXES
+from tidelog.model.terms import TRIPLE, Term
+from tidelog.rules.analysis.normalise import fresh_variables
+from tidelog.rules.parsing.terms import CONDITIONS, PRECEDENCE
+from tidelog.rules.parsing.tokens import LOCAL, NAME, STANDARD_PREFIXES
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
@@ -33,7 +32,6 @@ from tidelog.rules.syntax import (
     Variable,
     expression_variables,
 )
-from tidelog.rules.tokens import LOCAL, NAME
 
 Prefixes = Mapping[str, str] | None
 Wildcards = frozenset[Variable]

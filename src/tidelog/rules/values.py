@@ -29,6 +29,7 @@ from tidelog.model.terms import (
     INTEGER,
     LANG_STRING,
     STRING,
+    XSD,
     Term,
     double,
     double_text,
@@ -38,7 +39,6 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.model.vocabulary import XSD
 
 LONGEST_STRING = 1 << 20
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1

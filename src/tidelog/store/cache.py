@@ -21,14 +21,13 @@ import pyarrow as pa
 
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Chunk, StoredChunk
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.errors import CorruptionError, StoreError
 from tidelog.kernel.rows import Ints, Layout
 from tidelog.kernel.run import Order, Run, order_for
 from tidelog.kernel.table import Table
-from tidelog.store import files
-from tidelog.store.files import Sink
+from tidelog.store import durable_files
+from tidelog.store.durable_files import Sink
 
 FOLDER = "cache"
 _MAGIC = b"tidelog1"
@@ -74,12 +73,12 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
 
     try:
         (root / FOLDER).mkdir(exist_ok=True)
-        files.write(root, f"{FOLDER}/{name}", fill)
+        durable_files.write(root, f"{FOLDER}/{name}", fill)
     except (OSError, StoreError):
         return
     for other in (root / FOLDER).iterdir():
         if other.name != name:
-            files.remove(other)
+            durable_files.remove(other)
 
 
 def _useful_orders(arity: int) -> list[Order]:
@@ -105,7 +104,7 @@ def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | N
         return None
     mapped = _Mapped.open(path)
     if mapped is None:
-        files.remove(path)
+        durable_files.remove(path)
         return None
     header = mapped.header
     chunks = [mapped.chunk(*entry) for entry in header["chunks"]]
@@ -144,7 +143,7 @@ class _Mapped:
     @classmethod
     def open(cls, path: Path) -> _Mapped | None:
         try:
-            view = files.map_file(path)
+            view = durable_files.map_file(path)
         except StoreError:
             return None
         if len(view) < _START.size:
@@ -163,8 +162,8 @@ class _Mapped:
     def array(self, place: list[int], kind: Any) -> Array:
         at, nbytes, checksum = place
         part = self.view[self.start + at : self.start + at + nbytes]
-        if files.checksum(part) != checksum:
-            files.remove(self.path)
+        if durable_files.checksum(part) != checksum:
+            durable_files.remove(self.path)
             raise CorruptionError(f"{self.path} was damaged and has been removed: open the knowledge base again")
         return np.frombuffer(part, dtype=kind)
 

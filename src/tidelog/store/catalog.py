@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tidelog.errors import CorruptionError, LockedError, StoreError
-from tidelog.store.files import ADVICE
+from tidelog.store.durable_files import ADVICE
 from tidelog.store.records import Commit, Manifest, commit_from_json, manifest_from_json, to_json
 
 FORMAT = 1

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tidelog.errors import StoreError
 from tidelog.kernel.table import settle
-from tidelog.store import cache, files, runs, terms
+from tidelog.store import cache, dictionary_files, durable_files, runs
 from tidelog.store.delta import Delta
-from tidelog.store.locks import oldest_pinned
+from tidelog.store.durable_files import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
 from tidelog.store.store import Store, Stored, cache_name
 
@@ -132,11 +132,11 @@ def sweep(store: Store) -> None:
     live = {e.name for e in manifest.files()} | _kept(store, manifest.floor)
     gone = {name for name, generation in retired.items() if generation < oldest}
     for name in sorted((gone | (_present(store.root) - set(retired))) - live):
-        files.remove(store.root / name)
+        durable_files.remove(store.root / name)
     if gone:
         store.catalog.forget_retired(sorted(gone))
 
 
 def _present(root: Path) -> set[str]:
-    folders = (root / runs.FOLDER, root / terms.FOLDER)
+    folders = (root / runs.FOLDER, root / dictionary_files.FOLDER)
     return {f"{folder.name}/{path.name}" for folder in folders if folder.is_dir() for path in folder.iterdir()}

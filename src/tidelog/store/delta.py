@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import Relation
+from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table

@@ -16,11 +16,11 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.dictionary.hashing import Hashes, hash_many, hash_one
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.dictionary.arena import Hashes, hash_many, hash_one
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.rows import Ints
 from tidelog.model.facts import Fact
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 
 _MASK = 2**64 - 1
 _STIR = 0x9FB21C651E98DF25

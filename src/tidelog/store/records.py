@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from tidelog.store.digest import Sum
-from tidelog.store.files import Entry
+from tidelog.store.durable_files import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,16 +18,15 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import WHOLE, Relation
+from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.errors import CorruptionError
 from tidelog.kernel.rows import Ints, Mask, layout_for, sorting
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
-from tidelog.model.vocabulary import TRIPLE
-from tidelog.store import files
+from tidelog.model.terms import TRIPLE
+from tidelog.store import durable_files
 from tidelog.store.delta import Delta, Rows, from_rows
-from tidelog.store.files import ADVICE, Sink
+from tidelog.store.durable_files import ADVICE, Sink
 from tidelog.store.records import FactRun, Part
 
 FOLDER = "runs"
@@ -101,7 +100,7 @@ def _write(
                 writer.write_table(pa.Table.from_arrays([*arrays, pa.array(marks, kind)], schema=schema), _GROUP)
                 rows += len(marks)
 
-    entry = files.write(root, f"{FOLDER}/{name}.parquet", fill)
+    entry = durable_files.write(root, f"{FOLDER}/{name}.parquet", fill)
     return Part(predicate, arity, rows, entry)
 
 
@@ -175,7 +174,7 @@ def _read(root: Path, part: Part, mark: str, dictionary: Dictionary) -> Iterator
 
 
 def _columns(root: Path, part: Part, mark: str) -> tuple[list[Ints], Marks]:
-    view = files.mapped(root, part.file)
+    view = durable_files.mapped(root, part.file)
     table = _checked(root / part.file.name, lambda: parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read())
     if table.num_rows != part.rows or table.num_columns != part.arity + 1:
         raise CorruptionError(f"{root / part.file.name} does not hold what the catalog says{ADVICE}")

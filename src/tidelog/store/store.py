@@ -17,16 +17,16 @@ from pathlib import Path
 from zlib import crc32
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
-from tidelog.store import cache, delta, files, runs, terms
+from tidelog.store import cache, delta, dictionary_files, durable_files, runs
 from tidelog.store.catalog import FILE, Catalog, Row
 from tidelog.store.delta import Delta
-from tidelog.store.locks import Pin, WriterLock
+from tidelog.store.durable_files import Pin, WriterLock
 from tidelog.store.records import Commit, FactRun, Manifest, Segment, Settled, Sums, Version
 
 SMALL = 20_000  # rows and terms of a change that is kept in the catalog
-_FOLDERS = (runs.FOLDER, terms.FOLDER, cache.FOLDER, "pins")
+_FOLDERS = (runs.FOLDER, dictionary_files.FOLDER, cache.FOLDER, "pins")
 _OURS = {*_FOLDERS, "lock", "acknowledged", FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
 _MARK = struct.Struct("<QI")
 _TRIES = 1000
@@ -83,7 +83,7 @@ class Store:
             catalog.close()
 
     def _create(self) -> None:
-        with files.explained(self.root):
+        with durable_files.explained(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
         for _ in range(_PATIENCE):
             try:
@@ -96,13 +96,13 @@ class Store:
         self.lock.acquire()
         catalog = Catalog(self.root, writable=True)
         try:
-            with files.explained(self.root):
+            with durable_files.explained(self.root):
                 for folder in _FOLDERS:
                     (self.root / folder).mkdir(exist_ok=True)
             if catalog.is_new():
                 catalog.create(uuid.uuid4().hex)
-            files.sync(self.root)
-            files.sync(self.root.absolute().parent)
+            durable_files.sync(self.root)
+            durable_files.sync(self.root.absolute().parent)
         finally:
             catalog.close()
             self.lock.release()
@@ -116,7 +116,7 @@ class Store:
         if version < acknowledged:
             raise CorruptionError(
                 f"{self.root}: version {acknowledged} was committed, but the catalog ends at {version}: its log is "
-                f"damaged or was removed{files.ADVICE}"
+                f"damaged or was removed{durable_files.ADVICE}"
             )
         return version
 
@@ -136,7 +136,7 @@ class Store:
             return self.read()
         for segment in manifest.segments:
             if segment.stop > len(now.dictionary):
-                terms.read(self.root, segment, now.dictionary)
+                dictionary_files.read(self.root, segment, now.dictionary)
         if manifest.generation != self.manifest.generation:
             self.tail, self.tail_commits = None, 0
         return self._follow(now, manifest, rows)
@@ -146,7 +146,7 @@ class Store:
         dictionary, E, I = start.dictionary, start.E, start.I
         settled, sums, tail, count, hash_ = start.settled, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
-            terms.add(dictionary, row.commit.start, row.commit.terms)
+            dictionary_files.add(dictionary, row.commit.start, row.commit.terms)
             change = self.change_of(row, dictionary)
             E, I = change.apply(E, I)
             if row.commit.version.version > manifest.version:
@@ -187,7 +187,7 @@ class Store:
         if held is None or len(held[0]) > manifest.terms:
             dictionary = Dictionary() if known is None else known
             for segment in manifest.segments if known is None else ():
-                terms.read(self.root, segment, dictionary)
+                dictionary_files.read(self.root, segment, dictionary)
             E, I = self.read_base(manifest, dictionary)
             if name:
                 cache.write(self.root, name, dictionary, E, I, manifest.terms)
@@ -195,7 +195,7 @@ class Store:
             dictionary, E, I = held
             for segment in manifest.segments:
                 if segment.stop > len(dictionary):
-                    terms.read(self.root, segment, dictionary)
+                    dictionary_files.read(self.root, segment, dictionary)
         for run in manifest.deltas:
             E, I = runs.read_delta(self.root, run, dictionary).apply(E, I)
         return Stored(dictionary, E, I, manifest.settled, manifest.sums, manifest.version)
@@ -257,7 +257,7 @@ class Store:
         stop = len(after.dictionary)
         start = self.committed_terms
         if len(change) <= SMALL and stop - start <= SMALL:
-            small = replace(commit, start=start, terms=terms.texts(after.dictionary, start, stop))
+            small = replace(commit, start=start, terms=dictionary_files.texts(after.dictionary, start, stop))
             self._append(small, delta.encode(change), None, set())
             self.tail = change if self.tail is None else self.tail.then(change)
             self.tail_commits += 1
@@ -322,12 +322,12 @@ class Store:
             return self.manifest.segments
         while kept and kept[-1].stop - kept[-1].start < 2 * (stop - start):
             start = kept.pop().start
-        return (*kept, terms.write(self.root, self.fresh_name(start), dictionary, start, stop))
+        return (*kept, dictionary_files.write(self.root, self.fresh_name(start), dictionary, start, stop))
 
     def sync(self) -> None:
         """Make the names of new files durable."""
-        files.sync(self.root / runs.FOLDER)
-        files.sync(self.root / terms.FOLDER)
+        durable_files.sync(self.root / runs.FOLDER)
+        durable_files.sync(self.root / dictionary_files.FOLDER)
 
     def fresh_name(self, number: int) -> str:
         """A name no earlier attempt can have used."""
@@ -402,6 +402,10 @@ def _check_place(root: Path) -> None:
         foreign = sorted(set(os.listdir(root)) - _OURS)
         if foreign:
             raise StoreError(f"{root} is no knowledge base: it holds {foreign[0]}. Give the path of one, or a new path")
-        lost = any(any((root / folder).iterdir()) for folder in (runs.FOLDER, terms.FOLDER) if (root / folder).is_dir())
+        lost = any(
+            any((root / folder).iterdir())
+            for folder in (runs.FOLDER, dictionary_files.FOLDER)
+            if (root / folder).is_dir()
+        )
         if lost:
-            raise CorruptionError(f"{root / FILE} is missing{files.ADVICE}")
+            raise CorruptionError(f"{root / FILE} is missing{durable_files.ADVICE}")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tidelog.dictionary import Dictionary
 from tidelog.errors import CorruptionError, StoreError
-from tidelog.store import cache, files, runs, terms
+from tidelog.store import cache, dictionary_files, durable_files, runs
 from tidelog.store.digest import sum_of_facts
-from tidelog.store.files import ADVICE
+from tidelog.store.durable_files import ADVICE
 from tidelog.store.records import Manifest, Sums
 from tidelog.store.store import Store, cache_name
 
@@ -74,16 +74,16 @@ def examine(root: Path) -> Verification:
         store.close()
 
 
-def _history(store: Store) -> Iterator[files.Entry]:
+def _history(store: Store) -> Iterator[durable_files.Entry]:
     for commit in store.catalog.filed():
         if commit.run is not None:
             yield from commit.run.files
 
 
-def _damaged(store: Store, entries: list[files.Entry]) -> Iterator[str]:
+def _damaged(store: Store, entries: list[durable_files.Entry]) -> Iterator[str]:
     for entry in entries:
         try:
-            files.mapped(store.root, entry)
+            durable_files.mapped(store.root, entry)
         except StoreError as error:
             yield str(error)
 
@@ -92,13 +92,13 @@ def _sums(store: Store, manifest: Manifest) -> Iterator[str]:
     """The facts in files and catalog, read without the cache, must have the sums that were committed with them."""
     dictionary = Dictionary()
     for segment in manifest.segments:
-        terms.read(store.root, segment, dictionary)
+        dictionary_files.read(store.root, segment, dictionary)
     E, I = store.read_base(manifest, dictionary)
     for run in manifest.deltas:
         E, I = runs.read_delta(store.root, run, dictionary).apply(E, I)
     expected = manifest.sums
     for row in store.catalog.commits(manifest.version, store.version, bytes.fromhex(manifest.commit)):
-        terms.add(dictionary, row.commit.start, row.commit.terms)
+        dictionary_files.add(dictionary, row.commit.start, row.commit.terms)
         E, I = store.change_of(row, dictionary).apply(E, I)
         expected = row.commit.sums
     if Sums(sum_of_facts(E), sum_of_facts(I)) != expected:

@@ -11,22 +11,22 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended, guarded, pivoted, pivoted_at
+from tidelog.algebra.sourced_rule import Extended, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import Batch
-from tidelog.engines.local.compute import Computer
-from tidelog.engines.local.fact_set import LocalFacts, smallest
-from tidelog.engines.local.families import Families
-from tidelog.engines.local.few import Forward
-from tidelog.engines.local.few_backward import FIRST, Backward, Window
+from tidelog.engines.local.expressions import Computer
+from tidelog.engines.local.facts import LocalFacts, smallest
 from tidelog.engines.local.heads import Gathered, aggregate_heads
-from tidelog.engines.local.pattern import Step
+from tidelog.engines.local.join_cache import StaticJoins
+from tidelog.engines.local.plan import Step
+from tidelog.engines.local.rule_grouping import Families
+from tidelog.engines.local.small.backward import FIRST, Backward, Window
+from tidelog.engines.local.small.forward import Forward
 from tidelog.engines.local.solve import Effort, Solver
-from tidelog.engines.local.static import StaticJoins
 from tidelog.engines.local.supports import Supports
 from tidelog.engines.local.tally import LocalTally, Tallied
-from tidelog.kernel.bindings import Bindings, Columns
 from tidelog.kernel.budget import Budget, QueryBudget, give_back
+from tidelog.kernel.join import Bindings, Columns
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Negation, Rule, Variable

@@ -9,16 +9,14 @@ from itertools import pairwise
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import WHOLE, Relation
+from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.kernel import rows as packed
-from tidelog.kernel.bindings import Bindings, group
 from tidelog.kernel.budget import Budget
+from tidelog.kernel.join import Bindings, group
 from tidelog.kernel.rows import Ints, Layout, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
-from tidelog.model.terms import integer
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE, integer
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tidelog.engines.local.compute import Computer
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.pattern import Argument, Pattern, Step, needs
-from tidelog.engines.local.plan import next_step, rival
-from tidelog.kernel.bindings import UNIT, Bindings
+from tidelog.engines.local.expressions import Computer
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.engines.local.plan import Argument, Pattern, Step, needs, next_step, rival
 from tidelog.kernel.budget import Budget
+from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Mask, find
 from tidelog.kernel.table import Table
 from tidelog.rules.syntax import Atom, Literal, Negation, Variable

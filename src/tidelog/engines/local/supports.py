@@ -19,14 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.extended import Extended
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.families import CONSTANTS
+from tidelog.algebra.sourced_rule import Extended
+from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.heads import Gathered
-from tidelog.engines.local.pattern import Pattern, Step, needs
-from tidelog.engines.local.plan import positive, sample_of
-from tidelog.kernel.bindings import UNIT, Bindings
-from tidelog.kernel.join import Probe
+from tidelog.engines.local.plan import Pattern, Step, needs, positive, sample_of
+from tidelog.engines.local.rule_grouping import CONSTANTS
+from tidelog.kernel.join import UNIT, Bindings, Probe
 from tidelog.kernel.rows import Ints
 from tidelog.rules.syntax import Rule, Variable
 

@@ -8,22 +8,21 @@ from types import MappingProxyType
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local.fact_set import LocalFacts
-from tidelog.engines.local.relations import WHOLE, Relation
-from tidelog.kernel.bindings import Bindings
+from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.kernel.budget import Budget
 from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.table import Table
 from tidelog.model.facts import Fact
-from tidelog.model.vocabulary import TRIPLE
+from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Aggregate, Atom, Variable
 
 _CLAIM = 8 << 20  # bytes gathered between two looks at the memory budget
 
 
 class LocalTally:
-    """Facts and their counts; see `tidelog.algebra.tally`."""
+    """Facts and their counts; see `tidelog.algebra.fact_set`."""
 
     def __init__(self, dictionary: Dictionary, counts: Mapping[Relation, Counts]) -> None:
         self.dictionary = dictionary

@@ -1,0 +1,1 @@
+"""A knowledge base behind the interfaces of others: rdflib stores, Nemo programs."""

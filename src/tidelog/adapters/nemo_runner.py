@@ -1,0 +1,127 @@
+"""Run a program as Nemo would: import, reason, write its exports.
+
+Paths of imports are relative to the program's folder, those of exports to the output folder. As in Nemo, bodies that
+are cartesian products are run (with a warning), and a file that is already there is not replaced unless asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidelog import formats
+from tidelog.algebra.engine import Work
+from tidelog.changes.inputs import read_program
+from tidelog.errors import InputError, RuleError
+from tidelog.knowledge_base import KnowledgeBase
+from tidelog.queries.answers import Answers
+from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.syntax import Export, Program, Rule
+
+OUT = Path("results")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A predicate, how many facts it has, and the file they were written to (None without an `@export`)."""
+
+    predicate: str
+    facts: int
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a program gave. `explicit` and `derived` count facts; `work` counts what was done to get them.
+
+    `knowledge_base` is open for further queries and changes; close it when done.
+    """
+
+    written: list[Written]
+    explicit: int
+    derived: int
+    seconds: float
+    work: Work
+    warnings: list[str]
+    answers: Answers | None
+    knowledge_base: KnowledgeBase
+
+
+def _silent(doing: str) -> None:
+    """Nobody watches."""
+
+
+def run(
+    path: Path,
+    *,
+    out: Path | None = None,
+    overwrite: bool = False,
+    query: str | None = None,
+    progress: Callable[[str], None] = _silent,
+) -> RunResult:
+    """Run the program in a file, and answer a query over all that follows from it.
+
+    >>> import pathlib, tempfile
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.rls").write_text("p(1) . q(?x) :- p(?x) . @export q :- csv{} .")
+    >>> result = run(folder / "a.rls", out=folder)
+    >>> result.derived, (folder / "q.csv").read_text()
+    (1, '1\\n')
+    """
+    program = read_program(path)
+    targets = _targets(program.exports, OUT if out is None else out, overwrite)
+    kb = KnowledgeBase(allow_cartesian=True)
+    progress(f"reasoning over {path.name}")
+    change = kb.load(path)
+    answers = kb.query(query) if query else None  # before anything is written: the query may be wrong
+    written = list(_write_exports(kb, program.exports, targets, progress)) or _counts(kb, program.rules)
+    explicit = len(kb.all_facts("explicit"))
+    return RunResult(
+        written=written,
+        explicit=explicit,
+        derived=len(kb.all_facts()) - explicit,
+        seconds=change.seconds,
+        work=change.work,
+        warnings=list(_warnings(program)),
+        answers=answers,
+        knowledge_base=kb,
+    )
+
+
+def _targets(exports: Sequence[Export], folder: Path, overwrite: bool) -> list[Path]:
+    """The files to write, known to be distinct and free before any work is done."""
+    targets = [formats.export_path(export, folder) for export in exports]
+    for i, target in enumerate(targets):
+        if target in targets[:i]:
+            raise InputError(f"two exports write to {target}; give them different resources", exports[i].location)
+        if target.exists() and not overwrite:
+            raise InputError(f"{target} is already there; choose another --out, or replace it with --overwrite")
+    return targets
+
+
+def _write_exports(
+    kb: KnowledgeBase, exports: Sequence[Export], targets: Sequence[Path], progress: Callable[[str], None]
+) -> Iterator[Written]:
+    for export, target in zip(exports, targets, strict=True):
+        progress(f"writing {target}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        blocks = kb.facts(export.predicate).term_blocks()
+        rows = formats.write(target, export.predicate, blocks, export.format, export.parameters)
+        yield Written(export.predicate, rows, str(target))
+
+
+def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[Written]:
+    """What a program without exports derived, by predicate."""
+    predicates = dict.fromkeys(head.predicate for rule in rules for head in rule.heads)
+    return [Written(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
+
+
+def _warnings(program: Program) -> Iterator[str]:
+    if not program.exports:
+        yield "the program has no @export, so nothing was written"
+    for rule in program.rules:
+        try:
+            check_rules([rule])
+        except RuleError as error:  # it ran, so the one thing check_rules can still object to is the product
+            yield str(error)

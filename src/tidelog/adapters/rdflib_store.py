@@ -1,0 +1,358 @@
+"""A knowledge base as the store of an rdflib graph: `rdflib.Graph(store="tidelog")`.
+
+What is read is the materialisation. What is added and removed are explicit triples, gathered until `commit` makes them
+one change; until then this graph, and nobody else, sees them with all that follows from them.
+
+Changes of explicit facts that are gathered, seen with all that follows from them, and committed together.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import rdflib
+from rdflib import Graph, URIRef
+from rdflib.plugin import register as register_plugin
+from rdflib.query import Result
+from rdflib.store import NO_STORE, VALID_STORE, Store
+
+import tidelog
+from tidelog.algorithms.equality.policy import mode_of
+from tidelog.changes.apply import attempt
+from tidelog.changes.inputs import Input
+from tidelog.errors import StoreError, UsageError
+from tidelog.formats.rdflib_terms import nodes, term_of
+from tidelog.model.facts import Fact
+from tidelog.model.terms import TRIPLE
+from tidelog.queries.datalog import Kind, find
+from tidelog.queries.sparql import Source, evaluate
+from tidelog.queries.sparql.update import read_update
+from tidelog.rules.printer import format_fact
+from tidelog.rules.syntax import Atom, Variable
+
+if TYPE_CHECKING:
+    from rdflib.graph import _ContextType, _QuadType, _TriplePatternType, _TripleType
+    from rdflib.term import Identifier
+
+    from tidelog.changes.state import State
+    from tidelog.engines.local.engine import LocalEngine
+    from tidelog.knowledge_base import KnowledgeBase
+    from tidelog.queries.answers import Answers
+    from tidelog.queries.sparql.solutions import Solutions
+
+
+class Pending:
+    """What is to be added and removed. `state` follows what was gathered, a step from one look to the next."""
+
+    def __init__(self, kb: KnowledgeBase) -> None:
+        self.kb = kb
+        self.forget()
+
+    def forget(self) -> None:
+        self._plus: dict[Fact, None] = {}
+        self._minus: dict[Fact, None] = {}
+        self._base = self._seen = self.kb._state
+        self._unseen: dict[Fact, bool] = {}  # whether a fact was added last, or removed
+
+    def __len__(self) -> int:
+        return len(self._plus) + len(self._minus)
+
+    @property
+    def engine(self) -> LocalEngine:
+        return self.kb._engine
+
+    def add(self, fact: Fact) -> None:
+        if fact in self._minus:
+            del self._minus[fact]
+        else:
+            self._plus[fact] = None
+        self._unseen[fact] = True
+
+    def remove(self, fact: Fact) -> bool:
+        """Whether the fact was explicit, so that there was something to remove."""
+        is_committed = bool(self.engine.collect((fact,)) & self.kb._state.E)
+        if fact not in self._plus and (fact in self._minus or not is_committed):
+            return False
+        self._plus.pop(fact, None)
+        if is_committed:
+            self._minus[fact] = None
+        self._unseen[fact] = False
+        return True
+
+    def state(self) -> State:
+        """The state as it would be, constraints checked."""
+        if self._base is not self.kb._state:  # somebody has changed the knowledge base itself
+            self._base = self._seen = self.kb._state
+            self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
+        if self._unseen:
+            plus, minus = (
+                Input(facts=[f for f, added in self._unseen.items() if added is way]) for way in (True, False)
+            )
+            self._seen = attempt(self.engine, self._seen, plus, minus, (), "auto").after
+            self._unseen = {}
+        return self._seen
+
+    def commit(self, prefixes: Mapping[str, str]) -> None:
+        """One change of the knowledge base; if it is refused, everything is as it was."""
+        if self or prefixes:
+            declared = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in prefixes.items())
+            self.kb.apply(add=[list(self._plus), declared], remove=list(self._minus))
+        self.forget()
+
+
+_PLACES = tuple(Variable(name) for name in ("s", "p", "o"))
+
+
+def register() -> None:
+    """Make `rdflib.Graph(store="tidelog")` work; an installed tidelog does not need it."""
+    register_plugin("tidelog", Store, "tidelog.adapters.rdflib_store", "TidelogStore")
+
+
+class TidelogStore(Store):
+    """The triples of a knowledge base: a new one in memory, one that is given, or one that is opened by its path.
+
+    With `autocommit` every `add`, `addN`, `remove` and update is a commit of its own.
+
+    >>> from rdflib import Graph, RDF, URIRef
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add_rules="[?x, rdf:type, animal] :- [?x, rdf:type, dog] .")
+    >>> graph = Graph(store=TidelogStore(kb=kb))
+    >>> _ = graph.add((URIRef("rex"), RDF.type, URIRef("dog"))).commit()
+    >>> (URIRef("rex"), RDF.type, URIRef("animal")) in graph
+    True
+    """
+
+    context_aware = False
+    formula_aware = False
+    transaction_aware = True
+    graph_aware = False
+
+    def __init__(
+        self,
+        configuration: str | None = None,
+        identifier: Identifier | None = None,
+        *,
+        kb: KnowledgeBase | None = None,
+        autocommit: bool = False,
+    ) -> None:
+        self.autocommit = autocommit
+        self._is_ours = kb is None
+        self._prefixes: dict[str, URIRef] = {}
+        self._pending: Pending | None = None
+        self._use(tidelog.open() if kb is None else kb)
+        super().__init__(configuration, identifier)
+
+    def _use(self, kb: KnowledgeBase) -> None:
+        self._pending = Pending(kb)
+        for prefix, namespace in kb.prefixes.items():
+            self.bind(prefix, URIRef(namespace))
+
+    def _changes(self) -> Pending:
+        if self._pending is None:
+            raise StoreError("this store is closed; open it with graph.open(path)")
+        return self._pending
+
+    @property
+    def kb(self) -> KnowledgeBase:
+        """The knowledge base, as it was committed last."""
+        return self._changes().kb
+
+    # Opening and closing
+
+    def open(self, configuration: str | tuple[str, str], create: bool = False) -> int | None:
+        """Open the knowledge base at a path; without one there, `create` it or return `NO_STORE`."""
+        path = Path(str(configuration))
+        self._release()
+        if not create and not path.is_dir():
+            return NO_STORE
+        self._is_ours = True
+        self._use(tidelog.open(path, create=create))
+        return VALID_STORE
+
+    def close(self, commit_pending_transaction: bool = False) -> None:
+        """Let go of the knowledge base; changes that were not committed are lost unless told otherwise."""
+        if self._pending is not None and commit_pending_transaction:
+            self.commit()
+        self._release()
+
+    def _release(self) -> None:
+        changes, self._pending = self._pending, None
+        if changes is None:
+            return
+        if self._is_ours:
+            changes.kb.close()
+        if changes:
+            lost = f"{len(changes)} changes were not committed and are lost; call graph.commit() before closing"
+            warnings.warn(lost, stacklevel=3)
+
+    def destroy(self, configuration: str) -> None:
+        raise UsageError(f"tidelog deletes no knowledge base; delete the directory {configuration} if you mean to")
+
+    # Triples
+
+    def add(self, triple: _TripleType, context: _ContextType, quoted: bool = False) -> None:
+        if quoted:
+            raise UsageError("quoted statements have no place in a knowledge base")
+        self._changes().add(_fact(triple))
+        super().add(triple, context, quoted)
+        self._commit_at_once()
+
+    def addN(self, quads: Iterable[_QuadType]) -> None:  # noqa: N802
+        for s, p, o, context in quads:
+            self._changes().add(_fact((s, p, o)))
+            Store.add(self, (s, p, o), context)
+        self._commit_at_once()
+
+    def remove(self, triple: _TriplePatternType, context: _ContextType | None = None) -> None:
+        """Remove the explicit triples that match. One triple that is only derived cannot be removed: an error."""
+        changes = self._changes()
+        if None in triple:
+            for found in list(self._matches(triple, "explicit")):
+                changes.remove(_fact(found))
+        elif not changes.remove(_fact(triple)) and len(self._answers(triple, "all")):
+            text = format_fact(_fact(triple))
+            raise UsageError(
+                f"{text} is derived and cannot be removed itself; kb.repair({text!r}) says what to remove instead"
+            )
+        super().remove(triple, context)
+        self._commit_at_once()
+
+    def triples(
+        self, triple_pattern: _TriplePatternType, context: _ContextType | None = None
+    ) -> Iterator[tuple[_TripleType, Iterator[_ContextType | None]]]:
+        """The triples that match, explicit and derived, as of now: later changes do not disturb."""
+        return ((found, iter(())) for found in self._matches(triple_pattern, "all"))
+
+    def _matches(self, pattern: _TriplePatternType, kind: Kind) -> Iterator[_TripleType]:
+        answers = self._answers(pattern, kind)
+        if None not in pattern:
+            return iter([pattern] * len(answers))  # type: ignore[list-item]
+        return _filled(pattern, answers)
+
+    def _answers(self, pattern: _TriplePatternType, kind: Kind) -> Answers:
+        changes = self._changes()
+        atom = Atom(TRIPLE, tuple(v if n is None else term_of(n) for v, n in zip(_PLACES, pattern, strict=True)))
+        return find(changes.engine, changes.state(), (atom,), list(atom.variables()), kind)
+
+    def __len__(self, context: _ContextType | None = None) -> int:
+        return len(self._answers((None, None, None), "all"))
+
+    def contexts(self, triple: _TripleType | None = None) -> Generator[_ContextType, None, None]:
+        """None: a knowledge base is one graph."""
+        yield from ()
+
+    # SPARQL
+
+    def query(
+        self,
+        query: Any,
+        initNs: Mapping[str, Any],
+        initBindings: Mapping[str, Identifier],
+        queryGraph: str,
+        **kwargs: Any,
+    ) -> Result:
+        """Answer a text by tidelog's own SPARQL; what is prepared or has bindings is left to rdflib."""
+        if initBindings or kwargs or not isinstance(query, str):
+            raise NotImplementedError
+        changes = self._changes()
+        state = changes.state()
+        facts = mode_of(state.options).facts(changes.engine, state.I, state.I)
+        return _result(evaluate(Source(changes.engine, facts, _texts(initNs)), query))
+
+    def update(
+        self,
+        update: Any,
+        initNs: Mapping[str, Any],
+        initBindings: Mapping[str, Identifier],
+        queryGraph: str,
+        **kwargs: Any,
+    ) -> None:
+        """Carry out a text by tidelog's own SPARQL, as further changes of the transaction; LOAD is refused."""
+        if initBindings or kwargs or not isinstance(update, str):
+            raise NotImplementedError
+        changes = self._changes()
+        plus, minus = read_update(changes.engine, replace(changes.state(), prefixes=_texts(initNs)), update)
+        for fact in minus.facts:
+            changes.remove(fact)
+        for fact in plus.facts:
+            changes.add(fact)
+        self._commit_at_once()
+
+    # Transactions
+
+    def commit(self) -> None:
+        """All changes since the last commit, as one version."""
+        self._changes().commit(self._new_prefixes())
+
+    def rollback(self) -> None:
+        """Forget all changes since the last commit."""
+        self._changes().forget()
+
+    def _commit_at_once(self) -> None:
+        if self.autocommit:
+            self.commit()
+
+    # Namespaces
+
+    def bind(self, prefix: str, namespace: URIRef, override: bool = True) -> None:
+        """One prefix for a namespace and one namespace for a prefix; without `override`, those that are there stay."""
+        bound = self.prefix(namespace)
+        if not override and (bound is not None or prefix in self._prefixes):
+            return
+        if bound is not None:
+            del self._prefixes[bound]
+        self._prefixes[prefix] = URIRef(namespace)
+
+    def namespace(self, prefix: str) -> URIRef | None:
+        return self._prefixes.get(prefix)
+
+    def prefix(self, namespace: URIRef) -> str | None:
+        return next((p for p, n in self._prefixes.items() if n == namespace), None)
+
+    def namespaces(self) -> Iterator[tuple[str, URIRef]]:
+        return iter(list(self._prefixes.items()))
+
+    def _new_prefixes(self) -> dict[str, str]:
+        """Those that the knowledge base shall keep: not what every graph of rdflib has."""
+        usual = dict(Graph().namespaces())
+        return {p: str(n) for p, n in self._prefixes.items() if usual.get(p) != n and self.kb.prefixes.get(p) != str(n)}
+
+
+def _fact(triple: _TriplePatternType) -> Fact:
+    return Fact(TRIPLE, tuple(term_of(node) for node in triple if node is not None))
+
+
+def _filled(pattern: _TriplePatternType, answers: Answers) -> Iterator[_TripleType]:
+    """The pattern with the values of each row in its open places."""
+    for row in nodes(answers.term_blocks()):
+        values = iter(row)
+        yield tuple(next(values) if node is None else node for node in pattern)  # type: ignore[misc]
+
+
+def _texts(prefixes: Mapping[str, Any]) -> dict[str, str]:
+    return {prefix: str(namespace) for prefix, namespace in prefixes.items()}
+
+
+def _result(answer: Solutions | bool | Graph) -> Result:
+    """The answer to a query in rdflib's form."""
+    if isinstance(answer, bool):
+        result = Result("ASK")
+        result.askAnswer = answer
+    elif isinstance(answer, Graph):
+        result = Result("CONSTRUCT")
+        result.graph = answer
+    else:
+        result = Result("SELECT")
+        names = [rdflib.Variable(name) for name in answer.names]
+        result.vars = names
+        result.bindings = [{n: v for n, v in zip(names, r, strict=True) if v is not None} for r in _rows(answer)]
+    return result
+
+
+def _rows(answers: Answers) -> Iterator[tuple[Identifier | None, ...]]:
+    return nodes(answers.term_blocks()) if answers.names else iter([()] * len(answers))

@@ -1,0 +1,1 @@
+"""A change, from the request to the committed version."""

@@ -1,0 +1,249 @@
+"""What a user may hand in as facts or rules, turned into parsed batches and rules.
+
+text                      parent(ann, bob) .  or rules
+a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports), "rules.n3", "rules.ruleml"
+rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow or Delta table, a Path
+such a table alone        if its columns are called subject, predicate and object
+a directory               parts of one file, a Delta table, or an export of several relations
+an rdflib Graph           its triples
+rules                     text, a path, a Rule
+a list                    of any of these
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import cast
+
+from tidelog import formats
+from tidelog.dictionary.batch import Batch
+from tidelog.errors import InputError, UsageError
+from tidelog.languages import LANGUAGES
+from tidelog.model.facts import Fact
+from tidelog.rules.parsing.parser import parse_program
+from tidelog.rules.syntax import Program, Rule
+
+PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_COMPRESSION = 10  # how many times larger RDF text is than its gzip
+
+Prefixes = Mapping[str, str]
+NONE: Prefixes = MappingProxyType({})
+
+
+# Where facts come from: a file (`formats.Reading`), a DataFrame, a URL, or rows that were parsed already.
+Batches = Iterable[Batch]
+
+
+@dataclass
+class Input:
+    """Facts (some parsed, some still to be read) and rules."""
+
+    facts: list[Fact] = field(default_factory=list)
+    batches: list[Batches] = field(default_factory=list)
+    rules: list[Rule] = field(default_factory=list)
+    prefixes: dict[str, str] = field(default_factory=dict)
+
+    def add_program(self, program: Program, folder: Path) -> None:
+        """A program's facts, rules and imports; paths are relative to its folder."""
+        self.facts += program.facts
+        self.rules += program.rules
+        self.prefixes |= program.prefixes
+        self.batches += [formats.read_import(i, folder) for i in program.imports]
+
+    def refusing(self, refuse: formats.Refuse | None) -> Input:
+        """The same; bad lines of its files are told to somebody and left out."""
+        if refuse is None:
+            return self
+        told = [b.refusing(refuse) if isinstance(b, formats.Reading) else b for b in self.batches]
+        return replace(self, batches=told)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether some of it can be read by Spark only."""
+        return any(isinstance(source, formats.RemoteSource) for source in self.batches)
+
+    def nbytes(self) -> int:
+        """About how large the files are; what is in memory already does not count."""
+        files = (source for source in self.batches if isinstance(source, formats.Reading))
+        return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
+
+    def add_path(self, path: Path, relation: str | None = None) -> None:
+        if path.suffix not in PROGRAM_SUFFIXES or path.is_dir():
+            self.batches += _data(path, relation)
+        elif relation is None:
+            self.add_program(read_program(path), path.parent)
+        else:
+            raise UsageError(f"{path} is a program, whose facts say what they are; leave out relation={relation!r}")
+
+
+def read_text(path: Path) -> str:
+    """A program's text; a missing or undecodable file is an `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
+
+
+def read_program(path: Path) -> Program:
+    """All that a rule file says, in the language that its name stands for; ours unless another is known."""
+    return LANGUAGES.get(path.suffix, parse_program)(read_text(path), str(path))
+
+
+def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
+    """Files named directly or by a glob; a pattern that matches nothing is an error."""
+    for pattern in patterns:
+        path = Path(pattern)
+        if path.exists() or not glob.has_magic(str(pattern)):
+            yield path
+            continue
+        matches = sorted(glob.glob(str(pattern), recursive=True))
+        if not matches:
+            raise InputError(f"{pattern}: no file matches this pattern")
+        yield from map(Path, matches)
+
+
+def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
+    """Data files and programs, directories, rdflib graphs and tables; `relation` is what rows without a name are."""
+    result = Input()
+    for source in sources:
+        if formats.table_kind(source):
+            result.batches += _batches(*formats.as_relation(source, relation))
+        elif _is_graph(source):
+            result.batches.append([formats.from_rdflib(source)])
+        elif isinstance(source, str) and _URL.match(source):
+            result.batches.append(formats.RemoteSource(source, relation))
+        elif isinstance(source, str | Path):
+            for path in expand_paths([source]):
+                result.add_path(path, relation)
+        else:
+            raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob, an rdflib Graph or a table")
+    return result
+
+
+def _data(path: Path, relation: str | None) -> list[Batches]:
+    return formats.read_folder(path, relation) if path.is_dir() else [formats.read(path, predicate=relation)]
+
+
+def _is_graph(source: object) -> bool:
+    """Asked last: a DataFrame of Spark Connect says of any name that it has a column of it."""
+    return hasattr(source, "triples") and hasattr(source, "namespaces")
+
+
+def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
+    """Facts in any of the forms above; rules are refused. A text may use `prefixes`; a file declares its own."""
+    result = Input()
+    _add_facts(result, source, prefixes)
+    return result
+
+
+def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
+    if source is None:
+        return
+    if isinstance(source, str | Path):
+        _add_text_or_path(result, source, prefixes)
+    elif isinstance(source, Mapping):
+        result.batches += [each for name, rows in source.items() for each in _batches(str(name), rows)]
+    elif isinstance(source, Fact):
+        result.facts.append(source)
+    elif formats.table_kind(source):
+        result.batches += _batches(*formats.as_relation(source, None))
+    elif _is_graph(source):
+        result.batches.append([formats.from_rdflib(source)])
+    elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
+        result.facts += source
+    elif isinstance(source, list):
+        for part in source:
+            _add_facts(result, part, prefixes)
+    else:
+        raise UsageError(
+            f"cannot read facts from {type(source).__name__}; give text, a path, an rdflib Graph, "
+            'or a dict such as {"parent": [("ann", "bob")]}'
+        )
+
+
+def _add_text_or_path(result: Input, source: str | Path, prefixes: Prefixes) -> None:
+    if isinstance(source, str) and _URL.match(source) and _looks_like_path(source):
+        result.batches.append(formats.RemoteSource(source))
+    elif isinstance(source, Path) or _looks_like_path(source):
+        result.add_path(Path(source))
+        if result.rules:
+            raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")
+    else:
+        result.add_program(parse_program(source, only="facts", prefixes=prefixes), Path())
+
+
+def _looks_like_path(text: str) -> bool:
+    """Only a text without spaces and brackets that ends like a file of a known kind is a path; facts end with a dot."""
+    return not any(c.isspace() or c in "([\"'" for c in text) and (
+        text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text))
+    )
+
+
+def _batches(name: str, rows: object) -> list[Batches]:
+    """Rows of one relation."""
+    if name.startswith("("):
+        raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
+    if isinstance(rows, Path):
+        return _data(rows, name)
+    kind = formats.table_kind(rows)
+    if kind is not None:
+        return [_table(kind, name, rows)]
+    if isinstance(rows, formats.DeltaReading):
+        return [rows]
+    if isinstance(rows, Iterable) and not isinstance(rows, str):
+        return [[formats.from_rows(name, rows)]]
+    raise UsageError(
+        f"the rows of {name} must be an iterable of tuples, a DataFrame, an Arrow or Delta table, or a Path, "
+        f"not {type(rows).__name__}"
+    )
+
+
+def _table(kind: str, name: str, rows: object) -> Batches:
+    if kind == "pyspark":
+        return formats.FrameSource(name, cast(formats.Frame, rows))
+    if kind == "deltalake":
+        return formats.DeltaReading(rows, name)
+    return [formats.from_pandas(name, rows) if kind == "pandas" else formats.from_arrow(name, rows)]
+
+
+def read_rules(source: object, prefixes: Prefixes = NONE) -> Input:
+    """Rules as text, a path, `Rule` objects, or a list of these; facts are refused. A text may use `prefixes`."""
+    result = Input()
+    _add_rules(result, source, prefixes)
+    return result
+
+
+def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
+    if source is None:
+        return
+    if isinstance(source, Rule):
+        result.rules.append(source)
+    elif isinstance(source, Path) or (isinstance(source, str) and _looks_like_path(source)):
+        result.add_program(_rules_only(Path(source)), Path())
+    elif isinstance(source, str):
+        result.add_program(parse_program(source, only="rules", prefixes=prefixes), Path())
+    elif isinstance(source, Iterable):
+        for part in source:
+            _add_rules(result, part, prefixes)
+    else:
+        raise UsageError(f"cannot read rules from {type(source).__name__}; give text, a path or Rule objects")
+
+
+def _rules_only(path: Path) -> Program:
+    if formats.is_known(path):
+        raise UsageError(f"{path} holds no rules; if it is an ontology, compile it: tidelog.ontology({str(path)!r})")
+    if path.suffix not in LANGUAGES:
+        return parse_program(read_text(path), str(path), only="rules")
+    program = read_program(path)
+    if program.facts:
+        raise UsageError(f"{path} holds facts; rules are expected here (load the file, or give its facts as add)")
+    return program

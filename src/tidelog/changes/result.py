@@ -1,0 +1,88 @@
+"""What a change did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tidelog.algebra.engine import Work
+from tidelog.queries.answers import FactAnswers
+from tidelog.rules.syntax import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """An estimate of what a change would take, and of how many facts would be gained and lost, explicit ones included.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) . p(b) .", add_rules="q(?x) :- p(?x) .")
+    >>> print(kb.predict(add="p(c) .", remove="p(a) ."))
+    about 2 derivations, +2 -2 facts
+    """
+
+    derivations: int
+    added: int
+    removed: int
+
+    def __str__(self) -> str:
+        return f"about {self.derivations:,} derivations, +{self.added:,} -{self.removed:,} facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The net effect of one atomic change.
+
+    `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together. A preview
+    has also `predicted`, an estimate of its `work` made beforehand.
+
+    >>> import tidelog
+    >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+    >>> len(change.added), len(change.removed), change.version
+    (2, 0, 1)
+    """
+
+    version: int
+    added: FactAnswers
+    removed: FactAnswers
+    algorithm: str
+    engine: str
+    reason: str
+    work: Work
+    seconds: float
+    predicted: Prediction | None = None
+    added_rules: tuple[Rule, ...] = ()
+    removed_rules: tuple[Rule, ...] = ()
+    bad_lines: int = 0  # of files, that were left out because they could not be read
+
+    def __str__(self) -> str:
+        return (
+            f"version {self.version}: +{len(self.added)} -{len(self.removed)} facts in {self.seconds:.3f} s, "
+            f"{self.algorithm} on {self.engine} ({self.reason}), {self.work.derivations} derivations"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is in one version and not in another: facts of the materialisation, and rules.
+
+    >>> import tidelog, tempfile
+    >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+    >>> _ = kb.apply(add="p(a) ."), kb.apply(add_rules="q(?x) :- p(?x) .")
+    >>> difference = kb.diff(1, 2)
+    >>> list(difference.added), [str(rule) for rule in difference.added_rules]
+    ([('q', 'a')], ['q(?x) :- p(?x) .'])
+    """
+
+    older: int
+    newer: int
+    added: FactAnswers
+    removed: FactAnswers
+    added_rules: tuple[Rule, ...]
+    removed_rules: tuple[Rule, ...]
+
+
+def only_in(rules: Iterable[Rule], others: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules that the others do not have, whatever their variables are called."""
+    keys = {rule.key for rule in others}
+    return tuple(rule for rule in rules if rule.key not in keys)

@@ -1,0 +1,140 @@
+"""One version of a knowledge base in memory. It never changes; a change makes the next one.
+
+Older versions: the newest one with what the log says was changed since then undone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
+from tidelog.algorithms.layers import Program
+from tidelog.changes.result import Difference, only_in
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.errors import UsageError
+from tidelog.queries.answers import FactAnswers
+from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.parsing.parser import parse_rules
+from tidelog.rules.printer import format_rule
+from tidelog.rules.syntax import Rule
+from tidelog.store.digest import digest, sum_of_facts
+from tidelog.store.records import Settled, Sums
+from tidelog.store.store import Store, Stored
+
+# Strings and IRIs are passed over, so that a question mark in them is no variable.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|<[^>]*>|\?\w+')
+
+
+@dataclass(frozen=True)
+class State:
+    """Explicit facts E, materialised facts I, and the rules between them."""
+
+    E: LocalFacts
+    I: LocalFacts
+    program: Program = field(default_factory=lambda: Program((), ()))  # its rules, unchanged
+    arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    version: int = 0
+    kept: object = None  # what the algorithm that made this version goes on from, such as counts
+    options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
+    settled: Settled = field(default_factory=Settled)  # rules, prefixes and options of a version on disk,
+    sums: Sums | None = None  # and what its digest is made of
+
+    def expand(self, predicate: str) -> str:
+        """The full name of a relation that may be written with a prefix or in brackets."""
+        prefix, colon, local = predicate.partition(":")
+        known = self.prefixes.get(prefix)
+        return known + local if colon and known is not None else predicate.removeprefix("<").removesuffix(">")
+
+    def known(self, predicate: str) -> str:
+        """The full name of a relation that has facts or rules."""
+        name = self.expand(predicate)
+        known = {**self.I.arities(), **self.arities}
+        if name not in known:
+            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(known)) or 'none'}")
+        return name
+
+    def arity(self, name: str) -> int:
+        """The number of arguments of a relation, as far as facts or rules tell."""
+        return self.I.arities().get(name) or self.arities.get(name, 0)
+
+    def digest(self) -> str:
+        return digest(*self._sums(), map(_identity, self.program.after))
+
+    def _sums(self) -> Sums:
+        return self.sums or Sums(sum_of_facts(self.E), sum_of_facts(self.I))
+
+    def stored(self) -> Stored:
+        return Stored(self.E.dictionary, self.E, self.I, self.settled, self._sums(), self.version)
+
+    def settle(self, before: State) -> State:
+        """With what goes to disk besides the facts, which is mostly what the state before had."""
+        same = self.program.after == before.program.after and self.prefixes == before.prefixes
+        if same and self.options == before.settled.options:
+            return replace(self, settled=before.settled)
+        rules = tuple(format_rule(r) for r in self.program.after)
+        return replace(self, settled=Settled(rules, dict(self.prefixes), dict(self.options)))
+
+
+@lru_cache(maxsize=1 << 16)
+def _identity(rule: Rule) -> str:
+    """The text of a rule, equal for rules that differ only in the names of their variables; it goes into digests."""
+    numbers: dict[str, str] = {}
+    text = format_rule(replace(rule, name=None))
+    return _TOKEN.sub(lambda m: numbers.setdefault(m[0], f"?{len(numbers)}") if m[0][0] == "?" else m[0], text)
+
+
+def restored(stored: Stored, before: State | None = None) -> State:
+    """The state that was stored; rules that an earlier state has are not read again."""
+    settled = stored.settled
+    if before is not None and before.settled == settled:
+        return replace(before, E=stored.E, I=stored.I, version=stored.version, kept=None, sums=stored.sums)
+    rules = tuple(parse_rules("\n".join(settled.rules), "the stored rules"))
+    arities = check_rules(rules, stored.E.arities(), allow_cartesian=True)
+    return State(
+        stored.E,
+        stored.I,
+        Program(rules, rules),
+        arities,
+        settled.prefixes,
+        stored.version,
+        options=settled.options,
+        settled=settled,
+        sums=stored.sums,
+    )
+
+
+def state_at(store: Store, state: State, version: int) -> State:
+    """A version as it was; `state` is the one that `store` was read or written last."""
+    E, I = _facts_at(store, state, version)
+    stored = Stored(E.dictionary, E, I, store.settled_at(version), Sums(), version)
+    return replace(restored(stored), sums=None)
+
+
+def _facts_at(store: Store, state: State, version: int) -> tuple[LocalFacts, LocalFacts]:
+    """Explicit and materialised facts of a version."""
+    undo = store.between(version, state.version, state.E.dictionary).inverse()
+    return undo.apply(state.E, state.I)
+
+
+def difference(store: Store, engine: LocalEngine, state: State, older: int, newer: int) -> Difference:
+    """What changed from one version to another, also backwards."""
+    delta = store.between(min(older, newer), max(older, newer), state.E.dictionary)
+    if newer < older:
+        delta = delta.inverse()
+    mode, before, after = mode_of(state.options), state.I, state.I
+    if mode is not MODES[OFF]:
+        (_, before), (_, after) = (_facts_at(store, state, version) for version in (older, newer))
+    seen = mode.difference(engine, before, after, delta.I_added, delta.I_removed)
+    old, new = _rules_at(store, older), _rules_at(store, newer)
+    gained = FactAnswers(seen.added, lambda: _facts_at(store, state, newer)[0])
+    lost = FactAnswers(seen.removed, lambda: _facts_at(store, state, older)[0])
+    return Difference(older, newer, gained, lost, only_in(new, old), only_in(old, new))
+
+
+def _rules_at(store: Store, version: int) -> list[Rule]:
+    return parse_rules("\n".join(store.settled_at(version).rules), "the stored rules")

@@ -1,0 +1,181 @@
+"""Conditions and assignments over columns of ids: each distinct combination of inputs is evaluated once.
+
+Terms that are not literals are equal only if they are the same term, so `=` and `!=` on names and IRIs compare ids and
+never decode; everything else goes through `tidelog.rules.expressions`, as in the reference engine.
+
+What kind of term an id stands for, a column at a time: a byte for each term, looked up once.
+
+Conditions such as `ISLITERAL(?x)` are asked of whole columns, most of them IRIs that need not be decoded for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidelog.dictionary import Dictionary
+from tidelog.kernel.join import Bindings, group
+from tidelog.kernel.rows import Ints, Mask
+from tidelog.model.terms import Term
+from tidelog.rules.expressions import evaluate, holds
+from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Expression, Variable, expression_variables
+
+IRI, BLANK, STRING, TYPED = range(4)  # STRING: with or without a language; TYPED: any other literal
+_UNKNOWN = 255
+_QUOTE, _LESS, _GREATER = b'"<>'
+_AT_ONCE = 65_536  # terms decoded at a time
+
+
+class Kinds:
+    """The kinds of the terms of one dictionary."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self._kinds = np.empty(0, dtype=np.uint8)
+
+    def of(self, ids: Ints) -> npt.NDArray[np.uint8]:
+        """The kind of each id."""
+        known = self._kinds
+        if len(known) < len(self.dictionary):
+            known = np.full(len(self.dictionary) * 3 // 2, _UNKNOWN, dtype=np.uint8)
+            known[: len(self._kinds)] = self._kinds
+            self._kinds = known  # another thread may do the same; what it learnt is then learnt again
+        kinds = known[ids]
+        if (kinds == _UNKNOWN).any():
+            self._learn(known, np.unique(ids[kinds == _UNKNOWN]))
+            kinds = known[ids]
+        return kinds
+
+    def are_literals(self, ids: Ints) -> Mask:
+        literals: Mask = self.of(ids) >= STRING
+        return literals
+
+    def are_typed(self, ids: Ints) -> Mask:
+        typed: Mask = self.of(ids) == TYPED
+        return typed
+
+    def _learn(self, known: npt.NDArray[np.uint8], ids: Ints) -> None:
+        for start in range(0, len(ids), _AT_ONCE):
+            some = ids[start : start + _AT_ONCE]
+            known[some] = self._look(some)
+
+    def _look(self, ids: Ints) -> npt.NDArray[np.uint8]:
+        """By the first and the last character of each text."""
+        array = self.dictionary.decode_array(ids)
+        _, offsets, data = array.buffers()
+        width = np.int64 if pa.types.is_large_binary(array.type) else np.int32
+        ends = np.frombuffer(offsets, dtype=width)[array.offset : array.offset + len(array) + 1]
+        texts = np.frombuffer(data, dtype=np.uint8)
+        first, last = texts[ends[:-1]], texts[ends[1:] - 1]
+        literal = np.where(last == _GREATER, TYPED, STRING)
+        return np.where(first == _QUOTE, literal, np.where(first == _LESS, IRI, BLANK)).astype(np.uint8)
+
+
+_UNDEFINED = -1
+_ON_TERMS = frozenset({"SAMETERM", "ISLITERAL", "ISTYPED"})
+_DECODED = 8_192  # distinct inputs decoded at a time
+
+
+class Computer:
+    """Evaluates expressions over bindings with one dictionary."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self.kinds = Kinds(dictionary)
+        self.tick: Callable[[], None] = _go_on
+
+    def encode(self, term: Term | Aggregate) -> int:
+        assert isinstance(term, str)
+        return self.dictionary.encode(term)
+
+    def apply(self, step: Condition | Assignment, bindings: Bindings) -> Bindings:
+        """The bindings for which a condition holds, or with the assigned variable added where it has a value."""
+        if isinstance(step, Condition):
+            return bindings.take(self._holds(step.expression, bindings))
+        column = self._evaluate(step.expression, bindings)
+        defined = column != _UNDEFINED
+        if step.variable in bindings.columns:
+            return bindings.take(defined & (column == bindings.columns[step.variable]))
+        return bindings.with_column(step.variable, column).take(defined)
+
+    def _evaluate(self, expression: Expression, bindings: Bindings) -> Ints:
+        if isinstance(expression, Variable):
+            return bindings.columns[expression]
+        encode = self.dictionary.encode
+
+        def one(binding: Mapping[Variable, Term]) -> int:
+            term = evaluate(expression, binding)
+            return _UNDEFINED if term is None else encode(term)
+
+        return self._for_each_input(expression, bindings, one)
+
+    def _holds(self, expression: Expression, bindings: Bindings) -> Mask:
+        if isinstance(expression, Call) and expression.function == "NOT":
+            return self._holds_not(expression, bindings)
+        if isinstance(expression, Call) and not _computed(expression):
+            columns = [self._column(a, bindings) for a in expression.args]
+            match expression.function:
+                case "SAMETERM":
+                    return columns[0] == columns[1]  # type: ignore[no-any-return]
+                case "ISLITERAL":
+                    return self.kinds.are_literals(columns[0])
+                case "ISTYPED":
+                    return self.kinds.are_typed(columns[0])
+                case "=" | "!=":
+                    return self._same(expression, columns[0], columns[1], bindings)
+        return self._holds_generally(expression, bindings)
+
+    def _holds_not(self, negation: Call, bindings: Bindings) -> Mask:
+        """Conditions on terms as such always have a value, so that their opposite is known too."""
+        (inner,) = negation.args
+        if isinstance(inner, Call) and inner.function in _ON_TERMS and not _computed(inner):
+            return ~self._holds(inner, bindings)
+        return self._holds_generally(negation, bindings)
+
+    def _holds_generally(self, expression: Expression, bindings: Bindings) -> Mask:
+        truth = self._for_each_input(expression, bindings, lambda binding: holds(expression, binding))
+        return truth.astype(np.bool_)
+
+    def _same(self, call: Call, left: Ints, right: Ints, bindings: Bindings) -> Mask:
+        """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
+        result: Mask = left == right if call.function == "=" else left != right
+        by_value = self.kinds.are_literals(left) & self.kinds.are_literals(right)
+        if by_value.any():
+            result[by_value] = self._holds_generally(call, bindings.take(by_value))
+        return result
+
+    def _column(self, arg: Expression, bindings: Bindings) -> Ints:
+        if isinstance(arg, Variable):
+            return bindings.columns[arg]
+        return np.full(bindings.length, self.encode(arg), dtype=np.int64)  # type: ignore[arg-type]
+
+    def _for_each_input(
+        self, expression: Expression, bindings: Bindings, function: Callable[[Mapping[Variable, Term]], int]
+    ) -> Ints:
+        """The function of each row's inputs, called once for each distinct combination of them."""
+        variables = list(dict.fromkeys(expression_variables(expression)))
+        columns = [bindings.columns[v] for v in variables]
+        inverse, first = group(columns, bindings.length)
+        results: list[int] = []
+        for rows in _slices(first):
+            self.tick()
+            decoded = [self.dictionary.decode_many(c[rows]) for c in columns]
+            inputs = zip(*decoded, strict=True) if decoded else [()] * len(rows)
+            results.extend(function(dict(zip(variables, terms, strict=True))) for terms in inputs)
+        return np.array(results, dtype=np.int64)[inverse]
+
+
+def _go_on() -> None:
+    """Called between pieces of long work; a query that can be stopped has something else in its place."""
+
+
+def _slices(array: Ints) -> Iterator[Ints]:
+    """An array in pieces, so that only so many terms are decoded at a time."""
+    return (array[start : start + _DECODED] for start in range(0, len(array), _DECODED))
+
+
+def _computed(call: Call) -> bool:
+    return any(isinstance(a, Call) for a in call.args)

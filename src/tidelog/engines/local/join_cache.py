@@ -1,0 +1,166 @@
+"""Parts of a body that do not change are joined once and reused.
+
+In a recursive stratum most atoms of a long body read relations that are complete:
+
+    subClass(?C, ?X) :- link(?C, ?R, ?D), subClass(?D, ?E), subRole(?R, ?S), exists(?X, ?S, ?E), left(?X) .
+
+From one batch of rules to the next the tables of `subRole`, `exists` and `left` are the very same objects. Their join
+is a relation over (?R, ?E, ?X) that stands in for the three atoms until one of the tables changes.
+
+Making it must not cost more than it can save: a rule first has to have looked at as many rows as the tables hold, so a
+change of one fact never joins two large relations. Rows carry how many matches they stand for, so derivations are
+counted as if nothing had been replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
+from weakref import ref
+
+import numpy as np
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.facts import WHOLE, LocalFacts
+from tidelog.engines.local.plan import Pattern, Step, needs
+from tidelog.engines.local.solve import Effort, Solver
+from tidelog.kernel.join import Bindings, Columns
+from tidelog.kernel.rows import layout_for
+from tidelog.kernel.run import Run
+from tidelog.kernel.table import Table
+from tidelog.rules.syntax import Rule, Variable
+
+Reference = Callable[[], Table | None]
+
+_JOINED = "(joined)"
+_MOST_GROWTH = 4  # a join that has more rows than this many times its tables is not kept
+
+
+@dataclass
+class _Record:
+    """What a rule read in the last batch, and how much it has looked at since it began."""
+
+    rule: Rule  # kept alive, so that its id stays its own
+    batch: int
+    tables: list[Reference]  # weak: a table that nobody reads any more is not kept for comparison
+    unchanged: list[bool]
+    effort: Effort = field(default_factory=Effort)
+    joins: dict[tuple[int, ...], _Join] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Join:
+    tables: tuple[Reference, ...]
+    pattern: Pattern | None  # None: it was too large to keep
+
+
+class StaticJoins:
+    """The joins kept for one engine."""
+
+    def __init__(self, solver: Solver, dictionary: Dictionary) -> None:
+        self.solver = solver
+        self.dictionary = dictionary
+        self.batch = 0
+        self.records: dict[int, _Record] = {}
+
+    def new_batch(self, rules: Sequence[Rule]) -> None:
+        """Tables are compared from batch to batch; rules that no longer run are forgotten."""
+        self.batch += 1
+        if len(self.records) > 4 * len(rules) + 256:
+            current = {id(r) for r in rules}
+            self.records = {i: r for i, r in self.records.items() if i in current}
+
+    def rewrite(self, rule: Rule, steps: list[Step], wanted: Collection[Variable]) -> tuple[list[Step], Effort]:
+        """The steps with static parts replaced, and where to count the rows looked at."""
+        record = self._record(rule, steps)
+        tables = [_table(s) for s in steps]
+        static = [u and t is old() for u, t, old in zip(record.unchanged, tables, record.tables, strict=True)]
+        for group in _groups(steps, static):
+            if record.effort.rows >= sum(len(t) for i in group if (t := tables[i]) is not None):
+                pattern = self._joined(record, steps, group, wanted)
+                if pattern is not None:
+                    rest = [s for i, s in enumerate(steps) if i not in group]
+                    return [*rest, pattern], record.effort
+        return steps, record.effort
+
+    def _record(self, rule: Rule, steps: Sequence[Step]) -> _Record:
+        record = self.records.get(id(rule))
+        tables = [_table(s) for s in steps]
+        if record is None or len(record.tables) != len(tables):
+            record = self.records[id(rule)] = _Record(rule, self.batch, _references(tables), [False] * len(tables))
+        elif record.batch != self.batch:
+            record.unchanged = [t is not None and t is old() for t, old in zip(tables, record.tables, strict=True)]
+            record.tables, record.batch = _references(tables), self.batch
+        return record
+
+    def _joined(
+        self, record: _Record, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]
+    ) -> Pattern | None:
+        tables = tuple(record.tables[i] for i in group)
+        known = record.joins.get(group)
+        if known is None or any(a() is not b() for a, b in zip(known.tables, tables, strict=True)):
+            known = record.joins[group] = _Join(tables, self._join(steps, group, wanted))
+        return known.pattern
+
+    def _join(self, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]) -> Pattern | None:
+        inside = [steps[i] for i in group]
+        outside = set(wanted).union(*(needs(s) for i, s in enumerate(steps) if i not in group))
+        variables = sorted(set[Variable]().union(*map(needs, inside)) & outside, key=lambda v: v.name)
+        if not variables:
+            return None
+        most = _MOST_GROWTH * sum(len(t) for s in inside if (t := _table(s)) is not None)
+        rows = self._rows(inside, variables, most)
+        return None if rows is None else self._pattern(variables, rows)
+
+    def _rows(self, steps: Sequence[Step], variables: Sequence[Variable], most: int) -> Bindings | None:
+        """The distinct values of the variables, weighted; None if they are too many."""
+        blocks, length = [], 0
+        for block in self.solver.solve(steps, variables):
+            blocks.append(block.folded())
+            length += blocks[-1].length
+            if length > most:
+                return None
+        empty = np.empty(0, dtype=np.int64)
+        columns: Columns = {v: np.concatenate([b.columns[v] for b in blocks] or [empty]) for v in variables}
+        weights = [np.ones(b.length, dtype=np.int64) if b.weight is None else b.weight for b in blocks]
+        return Bindings(columns, length, np.concatenate(weights) if weights else None).folded()
+
+    def _pattern(self, variables: Sequence[Variable], rows: Bindings) -> Pattern:
+        if not rows.length:
+            return Pattern(_JOINED, tuple(variables), LocalFacts(self.dictionary, {}))
+        layout = layout_for(len(variables), len(self.dictionary))
+        packed = layout.pack([rows.columns[v] for v in variables], rows.length)
+        order = np.lexsort(packed[::-1])
+        table = Table((Run(layout, packed[:, order]),))
+        source = LocalFacts(self.dictionary, {(_JOINED, WHOLE): table})
+        pattern = Pattern(_JOINED, tuple(variables), source)
+        if rows.weight is None or (rows.weight == 1).all():
+            return pattern
+        return replace(pattern, weights=rows.weight[order])
+
+
+def _references(tables: Sequence[Table | None]) -> list[Reference]:
+    return [ref(t) if t is not None else _nothing for t in tables]
+
+
+def _nothing() -> None:
+    return None
+
+
+def _table(step: Step) -> Table | None:
+    """The one table a positive atom reads, if it is one."""
+    return step.table() if isinstance(step, Pattern) and not step.negated else None
+
+
+def _groups(steps: Sequence[Step], static: Sequence[bool]) -> list[tuple[int, ...]]:
+    """Static atoms that share variables with each other: at least two together, the most first."""
+    groups: list[tuple[set[int], frozenset[Variable]]] = []
+    for i, step in enumerate(steps):
+        if static[i]:
+            members, variables = {i}, needs(step)
+            for other in [g for g in groups if g[1] & variables]:
+                groups.remove(other)
+                members |= other[0]
+                variables = variables | other[1]
+            groups.append((members, variables))
+    return sorted((tuple(sorted(m)) for m, _ in groups if len(m) > 1), key=len, reverse=True)

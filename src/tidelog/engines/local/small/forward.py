@@ -1,0 +1,224 @@
+"""All rules at once, where facts are few.
+
+Most rules of an ontology say that one fact follows from one other. As a relation between atoms they are joined with all
+facts of a small set in a few steps, forwards from bodies to heads and backwards from heads to bodies, whatever the
+number of rules. Rules with more atoms are joined family by family, see `shapes`. Rules of another kind are only found
+here: which of them, and at which atom, the facts may match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from tidelog.algebra.engine import Work
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.facts import LocalFacts, Numbering
+from tidelog.engines.local.small.atom_index import AtomIndex, Narrow, Templates
+from tidelog.engines.local.small.join import Matches, cheapest, joined, lookups
+from tidelog.engines.local.small.rule_shapes import Family, Member, Shape, Step, member_of
+from tidelog.kernel.lookup import Mixed
+from tidelog.kernel.rows import Ints, Mask, expand
+from tidelog.rules.syntax import Atom, Rule, Variable
+
+T = TypeVar("T")
+
+_MANY = 50_000  # facts from which on rules do better one by one, on all cores
+_NONE = np.empty(0, dtype=np.int64)
+
+
+class Part:
+    """Facts and atoms that they may match, for atoms that are dealt with together."""
+
+    __slots__ = ("_atoms", "_facts", "slot")
+
+    def __init__(self, slot: int) -> None:
+        self.slot = slot
+        self._facts: list[Ints] = []
+        self._atoms: list[Ints] = []
+
+    def add(self, facts: Ints, atoms: Ints) -> None:
+        """Each of the facts may match each of the atoms."""
+        self._facts.append(facts)
+        self._atoms.append(atoms)
+
+    def atoms(self) -> set[int]:
+        return {atom for atoms in self._atoms for atom in atoms.tolist()}
+
+    def pairs(self, known: Mask | None = None, useful: Mask | None = None) -> tuple[Ints, Ints]:
+        """A fact and an atom that it may match, side by side; no facts that are known, only atoms that are useful."""
+        if len(self._facts) == 1 and len(self._atoms[0]) == 1:
+            (fact,), (atoms,) = self._facts, self._atoms
+            fact = fact if known is None else fact[(~known[fact]).nonzero()[0]]
+            return fact, atoms.repeat(len(fact))
+        fact, atoms = np.concatenate(self._facts), np.concatenate(self._atoms)
+        counts = np.array([len(some) for some in self._atoms])
+        group = np.arange(len(counts)).repeat([len(some) for some in self._facts])
+        if known is not None:
+            open_ = (~known[fact]).nonzero()[0]
+            fact, group = fact[open_], group[open_]
+        if useful is not None:
+            kept = useful[atoms]
+            atoms, counts = atoms[kept], np.add.reduceat(kept, counts.cumsum() - counts, dtype=np.int64)
+        starts, length = counts.cumsum() - counts, counts[group]
+        which, positions = expand(starts[group], length, int(length.sum()))
+        return fact[which], atoms[positions]
+
+
+class Entries(Generic[T]):
+    """Atoms to be matched, each in a slot: those of rules with one atom, with the atom they give, in slots that the
+    caller says; those of each family in a slot of its own; and those of other rules in the last one.
+    """
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        lifted: Sequence[tuple[Atom, Narrow, Narrow, int]],
+        members: Sequence[tuple[Atom, Member, T]],
+        others: Sequence[tuple[Atom, T]],
+        plans: Callable[[Shape], list[list[Step]]],
+    ) -> None:
+        self.dictionary = dictionary
+        self.numbering = Numbering.of(dictionary)
+        self.index = AtomIndex(dictionary, [e[0] for entries in (lifted, members, others) for e in entries])
+        self.templates = Templates(dictionary, [(matched, made) for _, matched, made, _ in lifted])
+        self.lifted = len(lifted)
+        self.rest = [entry[-1] for entries in (members, others) for entry in entries]
+        self.first_family = 1 + max((slot for *_, slot in lifted), default=-1)
+        by_shape: dict[Shape, list[int]] = {}
+        for i, (_, member, _) in enumerate(members):
+            by_shape.setdefault(member.shape, []).append(i)
+        self.families = [Family(s, plans(s), [members[i][1].constants for i in m]) for s, m in by_shape.items()]
+        self.last = self.first_family + len(self.families)
+        numbers = {shape: self.first_family + i for i, shape in enumerate(by_shape)}
+        slots = [*(e[-1] for e in lifted), *(numbers[m.shape] for _, m, _ in members), *[self.last] * len(others)]
+        self._by_key = [_by_slot(atoms, slots) for atoms in self.index.atoms]
+        self.member = np.zeros(len(slots), dtype=np.int64)
+        for entries in by_shape.values():
+            self.member[self.lifted + np.array(entries)] = np.arange(len(entries))
+
+    def coded(self, facts: LocalFacts, most: int = _MANY) -> Mixed | None:
+        """The facts with codes that the terms of today fit into, if they are few."""
+        bits = self.numbering.bits(len(self.dictionary))
+        if bits is None or len(facts) > most:
+            return None
+        if facts.few is not None:
+            return facts.few.with_bits(bits)
+        return facts.narrow(bits) if facts.is_narrow else None  # few that somebody has read as tables
+
+    def coded_parts(self, facts: LocalFacts, most: int) -> list[Mixed] | None:
+        """The same for any number of facts, so many at a time; those of wide relations are left out. None: no codes."""
+        bits = self.numbering.bits(len(self.dictionary))
+        if bits is None:
+            return None
+        together = facts.few.with_bits(bits) if facts.few is not None else facts.narrow(bits)
+        if 0 < len(together) <= most:
+            return [together]
+        return [Mixed(bits, together.codes[i : i + most]) for i in range(0, len(together), most)]
+
+    def parts(self, facts: Mixed) -> list[Part]:
+        """What the facts may match, slot by slot."""
+        parts: dict[int, Part] = {}
+        for key, positions in self.index.found(facts):
+            for slot, atoms in self._by_key[key]:
+                part = parts.get(slot)
+                if part is None:
+                    part = parts[slot] = Part(slot)
+                part.add(positions, atoms)
+        return list(parts.values())
+
+    def family(self, part: Part) -> Family:
+        return self.families[part.slot - self.first_family]
+
+    def matches(self, part: Part, columns: Sequence[Ints], known: Mask | None = None) -> Matches:
+        """The pairs of a family."""
+        fact, atom = part.pairs(known)
+        return Matches.of(self.family(part), columns, fact, self.member[atom])
+
+    def others(self, parts: Iterable[Part], facts: Mixed) -> list[T]:
+        """The entries of some parts, and those that any triple may match."""
+        found = {atom for part in parts for atom in part.atoms()}
+        if self.index.anywhere and self.index.has_triples(facts):
+            found.update(self.index.anywhere)
+        return [self.rest[i - self.lifted] for i in sorted(found)]
+
+
+def _by_slot(atoms: Iterable[int], slots: Sequence[int]) -> list[tuple[int, Ints]]:
+    found: dict[int, list[int]] = {}
+    for atom in atoms:
+        found.setdefault(slots[atom], []).append(atom)
+    return [(slot, np.array(some)) for slot, some in found.items()]
+
+
+class Forward:
+    """Rules by their body atoms."""
+
+    def __init__(self, dictionary: Dictionary, rules: Sequence[Rule]) -> None:
+        lifted, members, others = [], [], []
+        counts: list[int] = []  # 1 for the first head of a rule: a match counts once, however many heads
+        for rule in rules:
+            pairs = [pair_of(rule.atoms[0], head, dictionary) for head in rule.heads] if _has_one_atom(rule) else []
+            known = [p for p in pairs if p is not None]
+            if known and len(known) == len(pairs) and not any(free_columns(*pair) for pair in known):
+                lifted += [(rule.atoms[0], *pair, 0) for pair in known]
+                counts += [int(i == 0) for i in range(len(known))]
+                continue
+            for i, atom in enumerate(rule.atoms):
+                member = member_of(rule, i, dictionary)
+                if member is not None and member.shape.plans():
+                    members.append((atom, member, (rule, i)))
+                else:
+                    others.append((atom, (rule, i)))
+        self._counts = np.array(counts, dtype=np.int64)
+        self._entries = Entries[tuple[Rule, int]](dictionary, lifted, members, others, Shape.plans)
+
+    def heads(
+        self, before: LocalFacts, pivot: LocalFacts, behind: LocalFacts, work: Work
+    ) -> tuple[LocalFacts, list[tuple[Rule, int]]] | None:
+        """What the rules derive, without those that are left with the atoms that may match; None for many facts."""
+        facts = self._entries.coded(pivot)
+        if facts is None:
+            return None
+        entries, codes = self._entries, [_NONE]
+        columns, left = (facts.first, facts.second), []
+        for part in entries.parts(facts):
+            if part.slot < entries.first_family:
+                fact, atom = part.pairs()
+                work.derivations += int(self._counts[atom].sum())
+                codes.append(entries.templates.codes(facts, fact, atom))
+                continue
+            if part.slot == entries.last:
+                left.append(part)
+                continue
+            family, shape = entries.family(part), entries.family(part).shape
+            reads = lookups(family, [before if i < shape.position else behind for i in range(len(shape.body))])
+            if reads is None:
+                continue
+            matches = entries.matches(part, columns)
+            found = joined(matches, cheapest(matches, family.plans, reads), reads)
+            if found is None:  # they are too many
+                left.append(part)
+            elif len(found):
+                work.derivations += len(found)
+                codes += found.codes(facts.bits, shape.given)
+        heads = pivot.with_few(Mixed.of(facts.bits, np.concatenate(codes)))
+        return heads, entries.others(left, facts)
+
+
+def _has_one_atom(rule: Rule) -> bool:
+    return len(rule.atoms) == len(rule.body) == 1 and rule.aggregate is None
+
+
+def pair_of(matched: Atom, made: Atom, dictionary: Dictionary) -> tuple[Narrow, Narrow] | None:
+    """An atom that facts match and one that they then give, if both are simple enough."""
+    one, other = Narrow.of(matched, dictionary), Narrow.of(made, dictionary)
+    if one is None or other is None or not one.is_plain or not other.is_made_of(one):
+        return None
+    return one, other
+
+
+def free_columns(matched: Narrow, made: Narrow) -> list[int]:
+    """The columns that the match leaves open."""
+    return [c for c, a in enumerate(made.args) if isinstance(a, Variable) and a not in matched.args]

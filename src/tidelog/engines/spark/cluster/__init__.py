@@ -1,0 +1,1 @@
+"""The Spark session, and jobs of stages of tasks."""

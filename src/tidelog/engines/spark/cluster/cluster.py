@@ -1,0 +1,255 @@
+"""Stages of tasks that send parcels of bytes to each other: on Spark, or one after the other in this process.
+
+    place 0  stage 0 ──┐  ┌── stage 1 ──┐  ┌── …  ──> what the last stage sends goes to the driver
+    place 1  stage 0 ──┴──┴── stage 1 ──┴──┴──
+
+A stage is a function of its place and of the parcels that were sent there. It must depend on nothing else: a task may
+be run again after it was lost, or twice at the same time, and has to send the same bytes. Everything here is the
+DataFrame API, so that Spark Connect will do; nothing of the session's settings is changed.
+
+Scratch files that go when the set they belong to goes.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import pickle
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import pyarrow as pa
+
+from tidelog.errors import TidelogError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SCHEMA = "target int, tag string, payload binary"
+_ARROW = pa.schema([("target", pa.int32()), ("tag", pa.string()), ("payload", pa.binary())])
+_FAILED = "(failed)"
+_PRESENT = "(present)"
+_PATIENCE = 20  # times as long as looking for garbage takes it is left alone
+
+
+class Parcel(NamedTuple):
+    """Bytes for a place of the next stage; after the last stage the target says what the sender wants it to say."""
+
+    target: int
+    tag: str
+    payload: bytes | memoryview
+
+
+Run = Callable[[int, Iterator[Parcel]], Iterable[Parcel]]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What is run, and at how many places. `run` is pickled: a function of a module, or a `partial` of one."""
+
+    run: Run
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A DataFrame that takes part in the first stage: `run` is given its rows, one partition after the other.
+
+    Places are counted on from those of the first stage; they tell partitions apart, and nothing else.
+    """
+
+    frame: DataFrame
+    run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]
+
+
+class Cluster(Protocol):
+    @property
+    def cores(self) -> int:
+        """How many tasks can run at a time."""
+        ...
+
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        """What the last stage sends. The first stage receives nothing. Raises what a task raises, if it is ours."""
+        ...
+
+
+class InProcess:
+    """Every task in this process, one after the other: for tests, and to see what Spark itself costs."""
+
+    def __init__(self, cores: int = 1) -> None:
+        self.cores = cores
+
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        parcels: list[Parcel] = []
+        for stage in stages:
+            run: Run = pickle.loads(pickle.dumps(stage.run))
+            arrived: list[list[Parcel]] = [[] for _ in range(stage.places)]
+            for parcel in parcels:
+                arrived[parcel.target].append(parcel)
+            parcels = [
+                Parcel(p.target, p.tag, bytes(p.payload))
+                for place in range(stage.places)
+                for p in run(place, iter(arrived[place]))
+            ]
+            if stage is stages[0]:
+                parcels += _fed(feeds, stage.places)
+        return parcels
+
+
+class SparkCluster:
+    """Tasks on a Spark session, which is used as it is."""
+
+    def __init__(self, spark: SparkSession, cores: int | None = None) -> None:
+        self.spark = spark
+        self.cores = cores or _cores(spark)
+
+    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+        from pyspark.sql import functions
+
+        first, *others = stages
+        sent: DataFrame = self.spark.range(0, first.places, 1, first.places)
+        for before, stage in zip(stages, [*others, None], strict=True):
+            targets = stage.places if stage else 0
+            sent = sent.mapInArrow(_Task(before.run, targets, before is first), _SCHEMA)
+            for feed in feeds if before is first else ():
+                sent = sent.union(feed.frame.mapInArrow(_Fed(feed.run), _SCHEMA))
+            if stage is not None:
+                sent = sent.repartitionById(stage.places, functions.col("target"))
+        parcels = list(_parcels(sent.toArrow().to_batches()))
+        for parcel in parcels:
+            if parcel.tag == _FAILED:
+                raise pickle.loads(parcel.payload)
+        return parcels
+
+
+class _Task:
+    """A stage as `mapInArrow` wants it."""
+
+    def __init__(self, run: Run, targets: int, is_first: bool) -> None:
+        self.run, self.targets, self.is_first = run, targets, is_first
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        place = context.partitionId()
+        arrived = iter(()) if self.is_first else _parcels(batches)
+        for parcel in self._sent(place, arrived):
+            yield _batch(parcel)
+        for _ in batches:  # Spark waits until everything was read
+            pass
+        _GARBAGE.settle()
+
+    def _sent(self, place: int, arrived: Iterator[Parcel]) -> Iterator[Parcel]:
+        """What the stage sends. An error of ours travels to the driver, where Spark would only run the task again."""
+        if place == 0:  # a stage that nothing was sent to would not be run at all
+            yield from (Parcel(target, _PRESENT, b"") for target in range(self.targets))
+        try:
+            yield from self.run(place, _checked(arrived))
+        except TidelogError as error:
+            yield Parcel(0, _FAILED, pickle.dumps(error))
+
+
+class _Fed:
+    """The part of a first stage that reads a DataFrame, as `mapInArrow` wants it."""
+
+    def __init__(self, run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]) -> None:
+        self.run = run
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        try:
+            for parcel in self.run(context.partitionId(), batches):
+                yield _batch(parcel)
+        except TidelogError as error:
+            yield _batch(Parcel(0, _FAILED, pickle.dumps(error)))
+        for _ in batches:
+            pass
+        _GARBAGE.settle()
+
+
+class _Garbage:
+    """What PySpark's worker looks for after every task, through all modules and all that tasks keep for the next ones.
+
+    That takes far longer than a small task. So what is there is put out of its sight, and looked through now and then.
+    """
+
+    def __init__(self) -> None:
+        self.due = 0.0
+
+    def settle(self) -> None:
+        """At the end of a task."""
+        start = monotonic()
+        if start >= self.due:
+            gc.unfreeze()
+            gc.collect()
+            end = monotonic()
+            self.due = end + _PATIENCE * (end - start)
+        gc.freeze()
+
+
+_GARBAGE = _Garbage()
+
+
+def _fed(feeds: Sequence[Feed], places: int) -> Iterator[Parcel]:
+    """What feeds send when everything is in this process: every batch of rows is a place."""
+    parts = [(feed, batch) for feed in feeds for batch in feed.frame.toArrow().to_batches()]
+    for place, (feed, batch) in enumerate(parts, places):
+        yield from (Parcel(p.target, p.tag, bytes(p.payload)) for p in feed.run(place, iter((batch,))))
+
+
+def _checked(arrived: Iterator[Parcel]) -> Iterator[Parcel]:
+    """The parcels for a stage; an error of an earlier one ends it."""
+    for parcel in arrived:
+        if parcel.tag == _FAILED:
+            raise pickle.loads(parcel.payload)
+        if parcel.tag != _PRESENT:
+            yield parcel
+
+
+def _batch(parcel: Parcel) -> pa.RecordBatch:
+    payload = pa.py_buffer(parcel.payload)
+    offsets = pa.py_buffer(len(payload).to_bytes(8, "little")[:4].rjust(8, b"\0"))
+    binary = pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])
+    return pa.record_batch([pa.array([parcel.target], pa.int32()), pa.array([parcel.tag]), binary], schema=_ARROW)
+
+
+def _parcels(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+    for batch in batches:
+        targets, tags, payloads = batch.columns
+        for target, tag, payload in zip(targets.to_pylist(), tags.to_pylist(), payloads, strict=True):
+            yield Parcel(target, tag, memoryview(payload.as_buffer()))
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks the session runs at a time. A Connect client is not told; it asks the server's settings."""
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # PySparkAttributeError, of which older versions know nothing
+        return int(spark.conf.get("spark.default.parallelism", None) or 2)
+
+
+class Files:
+    """Files of one node, deleted when nobody can read it any more."""
+
+    def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
+        self._paths = list(paths)
+        self.delete = weakref.finalize(owner, delete, self._paths)
+
+    def add(self, *paths: str) -> None:
+        self._paths.extend(paths)
+
+
+def delete(paths: Sequence[str]) -> None:
+    """Files that nobody needs; those that are gone already do not matter."""
+    for path in paths:
+        with suppress(OSError):
+            os.unlink(path)

@@ -1,0 +1,131 @@
+"""Relations of a knowledge base on disk as DataFrames, with numbers as numbers.
+
+A version of a knowledge base on disk as some process of Spark reads it: opened once, and kept for the next task.
+
+Whoever plans a read decides the version; all tasks show that one, whatever is committed meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from tidelog.algorithms.equality.policy import mode_of
+from tidelog.changes.state import restored, state_at
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.engines.spark.dataframes import NAME, register
+from tidelog.engines.spark.dataframes.columns import types
+from tidelog.errors import UsageError
+from tidelog.model.facts import column_names
+from tidelog.queries.datalog import Kind
+from tidelog.store.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # what Spark says of a source that it did not find by itself
+
+
+def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
+    """The facts of a relation, which `facts` are, read by executors; columns of one type keep it."""
+    arity = facts.arities().get(name, 0)
+    if not arity:
+        raise UsageError(f"{name} has no facts with arguments, and so no columns")
+    columns = ", ".join(f"`{c}` {t}" for c, t in zip(column_names(name, arity), types(facts, arity), strict=True))
+    options = {"relation": f"<{name}>", "kind": kind, "asOf": str(version), "path": str(root.absolute())}
+    try:
+        return _read(spark, columns, options)
+    except Exception as error:  # of several kinds, by the kind of session
+        if _UNKNOWN not in str(error):
+            raise
+    register(spark)
+    return _read(spark, columns, options)
+
+
+def _read(spark: SparkSession, columns: str, options: Mapping[str, str]) -> DataFrame:
+    frame = spark.read.format(NAME).schema(columns).options(**options).load()
+    assert frame.schema  # asks a Connect server whether it knows the source
+    return frame
+
+
+_KEPT = 2  # versions that a process holds open
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Facts that a reader is shown, and those that were explicit when they held."""
+
+    facts: LocalFacts
+    E: LocalFacts
+    kind: Kind
+
+    def __len__(self) -> int:
+        """How many facts of a version are shown: explicit facts hold, so they are among all facts."""
+        return len(self.facts) - (len(self.E) if self.kind == "derived" else 0)
+
+
+class View:
+    """One version."""
+
+    def __init__(self, path: str, version: int | None) -> None:
+        self._store = Store(Path(path), create=False)
+        self._newest = restored(self._store.read())
+        self._engine = LocalEngine(dictionary=self._newest.E.dictionary)
+        self._facts: dict[tuple[str, Kind], Shown] = {}
+        past = version is not None and version != self._newest.version
+        self.state = state_at(self._store, self._newest, version) if past and version is not None else self._newest
+
+    def close(self) -> None:
+        self._engine.close()
+        self._store.close()
+
+    def facts(self, relation: str, kind: Kind) -> Shown:
+        """The facts of a relation, found once for all tasks: what users see may have to be derived."""
+        key = relation, kind
+        if key not in self._facts:
+            self._facts[key] = self._found(relation, kind)
+        return self._facts[key]
+
+    def _found(self, relation: str, kind: Kind) -> Shown:
+        E = self.state.E.only(relation)
+        if kind == "explicit":
+            return Shown(E, E, kind)
+        I = self.state.I
+        return Shown(mode_of(self.state.options).facts(self._engine, I, I.only(relation)), E, kind)
+
+    def changes(self, relation: str, kind: Kind, since: int) -> tuple[Shown, Shown]:
+        """The facts of a relation that were gained since a version, and those that were lost."""
+        if kind == "derived":
+            raise UsageError('changes are those of "all" or of "explicit" facts; filter them by the column `explicit`')
+        if since > self.state.version:
+            raise UsageError(f"changesSince={since} is after the version that is read, {self.state.version}")
+        dictionary, mode = self._newest.E.dictionary, mode_of(self.state.options)
+        delta = self._store.between(since, self.state.version, dictionary)
+        before = delta.inverse().apply(self.state.E, self.state.I)
+        gained, lost = delta.E_added, delta.E_removed
+        if kind == "all":
+            seen = mode.difference(self._engine, before[1], self.state.I, delta.I_added, delta.I_removed)
+            gained, lost = seen.added(), seen.removed()
+        return Shown(gained.only(relation), self.state.E, kind), Shown(lost.only(relation), before[0], kind)
+
+
+_views: OrderedDict[tuple[str, int], View] = OrderedDict()
+_lock = Lock()
+
+
+def view(path: str, version: int | None = None) -> View:
+    """A version, or the newest one, kept open by this process for a while."""
+    with _lock:
+        found = _views.get((path, version)) if version is not None else None
+        if found is None:
+            found = View(path, version)
+            while len(_views) >= _KEPT:
+                _views.popitem(last=False)[1].close()
+        _views[path, found.state.version] = found
+        _views.move_to_end((path, found.state.version))
+        return found

@@ -1,0 +1,244 @@
+"""The second stage: a task gives numbers to the terms of its buckets.
+
+A term that the dictionary knows keeps its id. The others are sorted, bucket by bucket; a new term's id is
+
+    terms in the dictionary + new terms in the buckets before + new terms before it in its bucket
+
+which depends on the set of new terms alone. The first two are known to the driver only when all tasks are done, so a
+task answers each section with the third, its rank: for a term that has an id, `~id`.
+
+The last two stages: codes become ids and rows travel to their homes, and each home sorts and writes its shard.
+
+Facts that came more than once, in one split or in several, meet at their home, where all but one are dropped.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog.dictionary import Dictionary
+from tidelog.dictionary.arena import Ids, indices
+from tidelog.dictionary.batch import Codes
+from tidelog.engines.local.facts import WHOLE, Relation
+from tidelog.engines.spark.cluster.cluster import Parcel
+from tidelog.engines.spark.ingest import arrays
+from tidelog.engines.spark.ingest.arrays import Array
+from tidelog.engines.spark.ingest.chunks import codes_of, terms_of
+from tidelog.engines.spark.ingest.parse import FAILED, REPORT, Clock, CodesFile, Parsed, Parsing, Spell
+from tidelog.engines.spark.sharded import shard_files
+from tidelog.engines.spark.sharded.shard_files import Rows, Written, home
+from tidelog.engines.spark.sharded.worker_dictionary import Shipped
+from tidelog.errors import InputError
+from tidelog.kernel.rows import Ints, Layout, layout_for
+from tidelog.model.terms import TRIPLE
+
+NUMBERED = "numbered"
+
+
+class Numbered(NamedTuple):
+    """What a task tells the driver, and what others have told it that the driver must know."""
+
+    low: int  # its first bucket
+    counts: list[int]  # new terms of each of its buckets
+    terms: str  # a file with these, see `new_terms`
+    answers: str  # a file, see `answer`
+    spell: Spell
+    parsed: list[Parsed]
+
+
+@dataclass
+class _Arrived:
+    """What the sections have sent to one task."""
+
+    terms: dict[int, list[tuple[str, pa.Array]]] = field(default_factory=dict)  # by bucket, with the section's key
+    parsed: list[Parsed] = field(default_factory=list)
+    failed: list[tuple[tuple[int, int], InputError]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, parcels: Iterable[Parcel]) -> _Arrived:
+        arrived = cls()
+        for parcel in parcels:
+            if parcel.tag == FAILED:
+                arrived.failed.append(pickle.loads(parcel.payload))
+            elif parcel.tag == REPORT:
+                arrived.parsed.append(pickle.loads(parcel.payload))
+            elif not arrived.failed:
+                arrived._add_terms(parcel)
+        return arrived
+
+    def _add_terms(self, parcel: Parcel) -> None:
+        (key, low), texts = arrays.unpack(parcel.payload)
+        for bucket, terms in enumerate(terms_of(*texts), low):
+            if len(terms):
+                self.terms.setdefault(bucket, []).append((key, terms))
+
+
+def number(parsing: Parsing, shipped: Shipped | None, place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
+    arrived = _Arrived.of(parcels)
+    if arrived.failed:
+        yield Parcel(place, FAILED, pickle.dumps(min(arrived.failed, key=lambda f: f[0])))
+        return
+    clock, (low, high) = Clock(), parsing.buckets(place)
+    dictionary = shipped.open() if shipped else None
+    counts, texts, answers = [], [], _Answers()
+    for bucket in range(low, high):
+        new = _number_bucket(arrived.terms.pop(bucket, []), dictionary, answers)
+        counts.append(len(new))
+        texts += arrays.texts_as_arrays(new)
+    written = arrays.write(parsing.directory, None, texts), answers.write(parsing.directory)
+    report = Numbered(low, counts, *written, clock.spell(), arrived.parsed)
+    yield Parcel(place, NUMBERED, pickle.dumps(report))
+
+
+def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | None, answers: _Answers) -> pa.Array:
+    """The new terms of a bucket, in their order."""
+    if not parts:
+        return pa.array([], pa.binary())
+    encoded = pa.concat_arrays([terms for _, terms in parts]).dictionary_encode()
+    terms, positions = encoded.dictionary, encoded.indices.to_numpy()
+    known = np.full(len(terms), -1, dtype=np.int32) if dictionary is None else dictionary.lookup_many(terms)
+    is_new = np.flatnonzero(known < 0)
+    new = terms if len(is_new) == len(terms) else terms.take(indices(is_new))
+    order = pc.sort_indices(new)
+    numbers = ~known
+    numbers[is_new[order.to_numpy()]] = np.arange(len(new), dtype=np.int32)
+    answers.add([key for key, _ in parts], [len(t) for _, t in parts], numbers[positions])
+    return new.take(order)
+
+
+class _Answers:
+    """What each section is answered, bucket after bucket."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, list[Ids]] = {}
+
+    def add(self, keys: list[str], counts: list[int], numbers: Ids) -> None:
+        for key, part in zip(keys, np.split(numbers, np.cumsum(counts)[:-1]), strict=True):
+            self.parts.setdefault(key, []).append(part)
+
+    def write(self, directory: str) -> str:
+        """One file for all sections; `answer` finds the part of one."""
+        parts: list[Array] = [np.concatenate(parts) for parts in self.parts.values()]
+        ends = np.cumsum([len(p) for p in parts]).tolist()
+        words = {key: [end - len(p), end] for key, p, end in zip(self.parts, parts, ends, strict=True)}
+        return arrays.write(directory, words, [np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)])
+
+
+_opened = lru_cache(maxsize=64)(arrays.read)
+
+
+def answer(path: str, key: str) -> Ids:
+    """What a section was answered, if it had terms in the buckets of the task that wrote the file."""
+    words, (numbers,) = _opened(path)
+    start, stop = words.get(key, (0, 0))
+    answered: Ids = numbers[start:stop]
+    return answered
+
+
+def new_terms(path: str) -> Iterator[pa.Array]:
+    """The new terms of one bucket after the other."""
+    _, texts = arrays.read(path)
+    return (arrays.texts_of_arrays(o, d) for o, d in zip(texts[::2], texts[1::2], strict=True))
+
+
+ROWS, CLOCK, SHARD = "rows", "clock", "shard"
+_RADIX = 1 << 16  # numpy sorts keys below this by counting
+
+
+@dataclass(frozen=True, slots=True)
+class Routing:
+    """What all tasks of the two stages are told."""
+
+    answers: tuple[str, ...]  # files, in the order of their buckets
+    first_ids: Ints  # of the new terms of each bucket
+    terms: int  # with the new ones
+    shards: int
+
+
+class Gathered(NamedTuple):
+    """What a shard tells the driver: its piece, and when those worked who have sent to it, and it itself."""
+
+    piece: Written
+    routed: list[Spell]
+    spell: Spell
+
+
+def route(routing: Routing, tasks: list[list[CodesFile]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+    """Send the rows of some sections home."""
+    clock = Clock()
+    for section in tasks[place]:
+        starts, relations = codes_of(section.path)
+        ids = _ids(routing, section.key, starts)
+        by_shard: list[list[Rows]] = [[] for _ in range(routing.shards)]
+        for (predicate, arity), columns in relations.items():
+            send = _triples if predicate == TRIPLE and arity == 3 else partial(_rows, (predicate, WHOLE))
+            for shard, rows in send(routing, ids, columns) if len(columns[0]) else ():
+                by_shard[shard].append(rows)
+        for shard, parts in enumerate(by_shard):
+            if parts:
+                yield Parcel(shard, ROWS, shard_files.to_bytes(parts))
+    yield Parcel(place % routing.shards, CLOCK, pickle.dumps(clock.spell()))
+
+
+def _ids(routing: Routing, key: str, starts: Ints) -> Ints:
+    """The ids of a section's terms, in their order."""
+    ids = np.concatenate([answer(path, key) for path in routing.answers]).astype(np.int64)
+    first = np.repeat(routing.first_ids, np.diff(starts))
+    return np.where(ids < 0, ~ids, ids + first)
+
+
+def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, Rows]]:
+    """Triples by home and predicate, with one sort by both."""
+    subject, predicate, object_ = columns
+    used = np.zeros(len(ids), dtype=np.bool_)
+    used[predicate] = True
+    names = np.flatnonzero(used)
+    keys = routing.shards * len(names)
+    kind = np.dtype(np.uint16 if keys <= _RADIX else np.int64)
+    numbers = np.zeros(len(ids), dtype=np.int64)
+    numbers[names] = np.arange(len(names))
+    key = (home(ids, routing.shards) * len(names)).astype(kind)[subject]
+    key += numbers.astype(kind)[predicate]
+    order = np.argsort(key, kind="stable")
+    layout = layout_for(2, routing.terms)
+    rows = layout.pack([ids[subject], ids[object_]], len(subject))[:, order]
+    counts = np.bincount(key, minlength=keys)
+    ends = np.cumsum(counts)
+    for found in np.flatnonzero(counts).tolist():
+        shard, name = divmod(found, len(names))
+        part = rows[:, ends[found] - counts[found] : ends[found]]
+        yield shard, Rows((TRIPLE, int(ids[names[name]])), layout, part)
+
+
+def _rows(relation: Relation, routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, Rows]]:
+    layout = layout_for(len(columns), routing.terms)
+    rows = layout.pack([ids[c] for c in columns], len(columns[0]))
+    return shard_files.split(Rows(relation, layout, rows), 0, routing.shards)
+
+
+def gather(directory: str, place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
+    """Sort the rows of a shard, each once, and write them."""
+    parts: dict[tuple[Relation, Layout], list[Ints]] = {}
+    routed: list[Spell] = []
+    for parcel in parcels:
+        if parcel.tag == CLOCK:
+            routed.append(pickle.loads(parcel.payload))
+        else:
+            for rows in shard_files.Piece(parcel.payload).all_rows():
+                parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
+    clock = Clock()
+    shard = [_sorted(relation, layout, parts.pop((relation, layout))) for relation, layout in sorted(parts, key=str)]
+    report = Gathered(shard_files.write(directory, shard), routed, clock.spell())
+    yield Parcel(place, SHARD, pickle.dumps(report))
+
+
+def _sorted(relation: Relation, layout: Layout, parts: list[Ints]) -> Rows:
+    return Rows(relation, layout, np.concatenate(parts, axis=1)).distinct()

@@ -1,0 +1,132 @@
+"""A section: some parsed rows with a dictionary of their own, in two parts that go separate ways.
+
+    terms   each once, in order of their buckets, to the tasks that give ids to the terms of a bucket
+    codes   a file: the columns of each relation as positions of terms, to be replaced by ids when these are known
+
+A term's bucket is some bits of its hash, so it is the same in every section; not the first bits, which choose the slot
+in the dictionary's table, where the terms of a bucket would crowd. The number of buckets is fixed: it decides ids, and
+ids must not depend on how many tasks or machines there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tidelog.dictionary.arena import hash_many, indices
+from tidelog.dictionary.batch import Batch, Codes
+from tidelog.engines.spark.ingest import arrays
+from tidelog.engines.spark.ingest.arrays import Array
+from tidelog.kernel.rows import Ints
+
+BUCKETS = 64
+_SHIFT = np.uint64(26)
+_ROWS = 1 << 20  # of a section, and so of a parcel of packed rows, about
+_BYTES = 64 << 20  # of the terms of a section, about
+_PARCEL = 8 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Distinct terms by bucket, and rows of positions in them."""
+
+    terms: pa.Array
+    starts: Ints  # where each bucket starts, and the end
+    relations: dict[tuple[str, int], tuple[Codes, ...]]  # the columns of a predicate with so many arguments
+
+    def write(self, directory: str) -> str:
+        """The codes, in a file."""
+        words = [[predicate, arity] for predicate, arity in self.relations]
+        columns = [column for columns in self.relations.values() for column in columns]
+        return arrays.write(directory, words, [self.starts, *columns])
+
+    def rows(self) -> list[tuple[str, int, int]]:
+        """Predicate, number of arguments, and number of rows of each relation."""
+        return [(predicate, arity, len(columns[0])) for (predicate, arity), columns in self.relations.items()]
+
+    def parcels(self, low: int, high: int) -> Iterator[tuple[int, list[Array]]]:
+        """The terms of the buckets from one up to another: (first bucket, what `terms_of` reads)."""
+        first = low
+        for bucket in range(low, high):
+            if bucket + 1 == high or self._bytes(first, bucket + 2) > _PARCEL:
+                yield first, self._arrays(first, bucket + 1)
+                first = bucket + 1
+
+    def _bytes(self, low: int, high: int) -> int:
+        nbytes: int = self._slice(low, high).nbytes
+        return nbytes
+
+    def _slice(self, low: int, high: int) -> pa.Array:
+        start, stop = int(self.starts[low]), int(self.starts[high])
+        return self.terms.slice(start, stop - start)
+
+    def _arrays(self, low: int, high: int) -> list[Array]:
+        return [np.diff(self.starts[low : high + 1]), *arrays.texts_as_arrays(self._slice(low, high))]
+
+
+def terms_of(counts: Array, offsets: Array, data: Array) -> Iterator[pa.Array]:
+    """The terms of one bucket after the other."""
+    terms = arrays.texts_of_arrays(offsets, data)
+    for start, stop in pairwise([0, *np.cumsum(counts).tolist()]):
+        yield terms.slice(start, stop - start)
+
+
+def codes_of(path: str) -> tuple[Ints, dict[tuple[str, int], list[Codes]]]:
+    """What `Section.write` has written: where each bucket starts, and the columns of each relation."""
+    words, (starts, *columns) = arrays.read(path)
+    left = iter(columns)
+    return starts, {(predicate, arity): [next(left) for _ in range(arity)] for predicate, arity in words}
+
+
+def sections(batches: Iterable[Batch]) -> Iterator[Section]:
+    """Batches gathered into sections of moderate size."""
+    gathered: list[Batch] = []
+    rows = nbytes = 0
+    for batch in batches:
+        if not batch.codes:  # a table without columns
+            continue
+        gathered.append(batch)
+        rows, nbytes = rows + len(batch), nbytes + batch.terms.nbytes
+        if rows >= _ROWS or nbytes >= _BYTES:
+            yield section(gathered)
+            gathered, rows, nbytes = [], 0, 0
+    if gathered:
+        yield section(gathered)
+
+
+def section(batches: list[Batch]) -> Section:
+    terms, numbers = _united([b.terms for b in batches])
+    by_bucket, starts, places = _in_buckets(terms)
+    relations: dict[tuple[str, int], list[list[Codes]]] = {}
+    for batch, positions in zip(batches, numbers, strict=True):
+        now = places if positions is None else places[positions]
+        key = (batch.predicate, len(batch.codes))
+        relations.setdefault(key, []).append([now[column] for column in batch.codes])
+    joined = {key: tuple(map(np.concatenate, zip(*parts, strict=True))) for key, parts in relations.items()}
+    return Section(by_bucket, starts, joined)
+
+
+def _united(parts: list[pa.Array]) -> tuple[pa.Array, list[Codes | None]]:
+    """The distinct terms of some arrays of distinct terms, and where those of each array are."""
+    if len(parts) == 1:
+        return parts[0], [None]
+    encoded = pa.concat_arrays(parts).dictionary_encode()
+    positions = encoded.indices.to_numpy()
+    ends = np.cumsum([len(p) for p in parts])
+    return encoded.dictionary, np.split(positions, ends[:-1])
+
+
+def _in_buckets(terms: pa.Array) -> tuple[pa.Array, Ints, npt.NDArray[np.int32]]:
+    """The terms in order of their buckets, where each bucket starts, and where each term has gone."""
+    buckets = (hash_many(terms) >> _SHIFT).astype(np.uint8) % BUCKETS
+    order = np.argsort(buckets, kind="stable")
+    places = np.empty(len(terms), dtype=np.int32)
+    places[order] = np.arange(len(terms), dtype=np.int32)
+    starts = np.zeros(BUCKETS + 1, dtype=np.int64)
+    np.cumsum(np.bincount(buckets, minlength=BUCKETS), out=starts[1:])
+    return terms.take(indices(order)), starts, places

@@ -1,0 +1,282 @@
+"""From files and DataFrames to encoded, sorted shards, in two jobs of two stages each.
+
+    parse   splits  ──terms by bucket──>  encode     terms that the dictionary has not got are given ids
+    route   codes become ids  ──rows──>   sort       every shard is sorted, without duplicates, and written
+
+Only the driver knows where the ids of a bucket start, so it stands between the two. What tasks write is in files with
+names of their own, reported when a task is done; what a lost attempt has left is removed with the rest at the end.
+"""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+
+from tidelog.dictionary import Dictionary
+from tidelog.dictionary.dictionary import MAX_TERMS
+from tidelog.engines.local.facts import Relation
+from tidelog.engines.spark.cluster.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
+from tidelog.engines.spark.ingest.assign_ids import Gathered, Numbered, Routing, gather, new_terms, number, route
+from tidelog.engines.spark.ingest.chunks import BUCKETS
+from tidelog.engines.spark.ingest.parse import (
+    FAILED,
+    CodesFile,
+    Frame,
+    Parsing,
+    elapsed,
+    parse_rows,
+    parse_splits,
+    plan,
+)
+from tidelog.engines.spark.ingest.remote import UncountedError, feed
+from tidelog.engines.spark.sharded.shard_files import Written
+from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship
+from tidelog.errors import InputError, LimitError
+from tidelog.formats import FAIL, FrameSource, Reading, RemoteSource, marked_columns, written_aside
+from tidelog.formats.source import REMEMBERED
+from tidelog.model.terms import TRIPLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Source = Reading | FrameSource | RemoteSource
+Progress = Callable[[str], None]
+_FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
+_APPENDED = 256 << 20  # bytes of new terms that are added at once, about
+_UNKNOWN = 4  # such tasks for each core, if nobody knows how large the input is
+_ROUTED = 1 << 20  # rows for each task that sends rows home, about
+
+
+@dataclass(frozen=True, slots=True)
+class NewTerms:
+    """A file of new terms: their ids are `start`, `start + 1`, …"""
+
+    path: str
+    start: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of an input: for each shard a piece, the new terms, and what there is to tell."""
+
+    pieces: list[Written]
+    terms: list[NewTerms]
+    columns: dict[str, int]
+    bad: int  # lines that were left out
+    examples: list[str]  # of these, as errors
+    seconds: dict[str, float]  # by stage
+    directory: Path  # with the files of new terms
+
+    def arities(self) -> dict[str, int]:
+        """How many arguments each predicate has here."""
+        return self.columns
+
+    def counts(self) -> dict[Relation, int]:
+        counts: dict[Relation, int] = {}
+        for piece in self.pieces:
+            for relation, stat in piece.stats.items():
+                counts[relation] = counts.get(relation, 0) + stat.rows
+        return counts
+
+    def __len__(self) -> int:
+        return sum(self.counts().values())
+
+    def close(self) -> None:
+        """Remove the files of new terms. The pieces stay."""
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def ingest(
+    cluster: Cluster,
+    sources: Sequence[Source],
+    dictionary: Dictionary,
+    scratch: Path,
+    shards: int,
+    *,
+    shipped: Shipped | None = None,
+    bad_lines: str = FAIL,
+    quarantine: Path | None = None,
+    progress: Progress | None = None,
+    split_size: int | None = None,
+) -> Ingested:
+    """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
+
+    `shipped` is the dictionary, if tasks have it already. For `bad_lines` and `quarantine` see `manner`.
+    """
+    directory = scratch / f"ingest-{uuid4().hex}"
+    directory.mkdir(parents=True)
+    try:
+        if shipped is None and len(dictionary):
+            shipped = ship(dictionary, directory)
+        job = _Job(cluster, directory, progress or (lambda _: None))
+        encoded = job.encode(sources, shipped, len(dictionary), bad_lines, split_size)
+        if quarantine is not None:
+            encoded.quarantine(quarantine)
+        return job.shard(encoded, scratch, shards)
+    except BaseException:
+        shutil.rmtree(directory, ignore_errors=True)
+        raise
+
+
+def append_terms(dictionary: Dictionary, ingested: Ingested) -> None:
+    """Add the new terms to the dictionary, which must be as it was, and remove their files."""
+    for terms in ingested.terms:
+        assert len(dictionary) == terms.start, "the dictionary has changed"
+        for texts in _joined(new_terms(terms.path)):
+            dictionary.encode_many(texts)
+    ingested.close()
+
+
+def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
+    """The same terms in arrays of moderate size: the dictionary takes many at once faster than often a few."""
+    some: list[pa.Array] = []
+    for part in parts:
+        some.append(part)
+        if sum(p.nbytes for p in some) > _APPENDED:
+            yield pa.concat_arrays(some)
+            some.clear()
+    if some:
+        yield pa.concat_arrays(some)
+
+
+class _Encoded:
+    """What the first job has reported."""
+
+    def __init__(self, numbered: list[Numbered], known: int) -> None:
+        """From those who gave ids, in the order of their buckets, and the number of terms there were."""
+        self.numbered = numbered
+        counts = [count for n in numbered for count in n.counts]
+        self.first_ids = known + np.cumsum([0, *counts])
+        self.total = int(self.first_ids[-1])
+        self.parsed = sorted(parsed for n in numbered for parsed in n.parsed)
+        self.sections = [section for parsed in self.parsed for section in parsed.sections]
+        self.arities = self._arities()
+
+    def _arities(self) -> dict[str, int]:
+        arities: dict[str, int] = {}
+        for section in self.sections:
+            for predicate, found, _ in section.relations:
+                expected = arities.setdefault(predicate, 3 if predicate == TRIPLE else found)
+                if found != expected:
+                    raise InputError(
+                        f"{predicate} has {expected} arguments elsewhere, but this data gives it {found} columns"
+                    )
+        return arities
+
+    def new_terms(self) -> list[NewTerms]:
+        return [NewTerms(n.terms, int(self.first_ids[n.low]), sum(n.counts)) for n in self.numbered]
+
+    def quarantine(self, path: Path) -> None:
+        """All bad lines in one file, in the order of the input."""
+        with written_aside(path) as target:
+            for parsed in self.parsed:
+                with open(parsed.bad.path, "rb") as lines:
+                    shutil.copyfileobj(lines, target)
+
+    def routing(self, shards: int) -> Routing:
+        return Routing(tuple(n.answers for n in self.numbered), self.first_ids[:-1], self.total, shards)
+
+    def tasks(self) -> list[list[CodesFile]]:
+        """The sections of each task that sends rows home."""
+        tasks: list[list[CodesFile]] = [[]]
+        rows = 0
+        for section in self.sections:
+            if rows >= _ROUTED:
+                tasks.append([])
+                rows = 0
+            tasks[-1].append(section)
+            rows += sum(count for _, _, count in section.relations)
+        return tasks
+
+    def seconds(self) -> dict[str, float]:
+        return {"parse": elapsed(p.spell for p in self.parsed), "encode": elapsed(n.spell for n in self.numbered)}
+
+
+class _Job:
+    """The two jobs."""
+
+    def __init__(self, cluster: Cluster, directory: Path, progress: Progress) -> None:
+        self.cluster, self.directory, self.progress = cluster, directory, progress
+
+    def encode(
+        self, sources: Sequence[Source], shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
+    ) -> _Encoded:
+        files = [source for source in sources if isinstance(source, Reading)]
+        frames = [source for source in sources if not isinstance(source, Reading)]
+        tasks = plan(files, self.cluster.cores, split_size)
+        numberers = self._numberers(sum(f.size for f in files), frames)
+        parsing = Parsing(str(self.directory), numberers, bad_lines)
+        stages = [
+            Stage(partial(parse_splits, parsing, tasks), len(tasks)),
+            Stage(partial(number, parsing, shipped), numberers),
+        ]
+        self.progress("parse")
+        try:
+            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames)))
+        except UncountedError:
+            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames, counted=True)))
+        encoded = _Encoded(sorted(reports), known)
+        if encoded.total > MAX_TERMS:
+            raise LimitError(f"the dictionary is full: {encoded.total:,} terms, at most {MAX_TERMS:,} are possible")
+        return encoded
+
+    def _numberers(self, nbytes: int, frames: Sequence[Source]) -> int:
+        """How many tasks give ids: as many as the input needs, of which some parts do not tell how large they are."""
+        unknown = _UNKNOWN * self.cluster.cores if frames else 0
+        return min(BUCKETS, max(self.cluster.cores, nbytes // _FOR_ONE, unknown))
+
+    def _feeds(
+        self, parsing: Parsing, frames: Sequence[FrameSource | RemoteSource], counted: bool = False
+    ) -> list[Feed]:
+        """DataFrames in the first stage; all files together are input number 0."""
+        return [self._feed(parsing, source, i, counted) for i, source in enumerate(frames, 1)]
+
+    def _feed(self, parsing: Parsing, source: FrameSource | RemoteSource, number: int, counted: bool) -> Feed:
+        if isinstance(source, RemoteSource):
+            assert isinstance(self.cluster, SparkCluster), "only Spark can read from URLs"
+            return feed(self.cluster.spark, parsing, source, number, counted)
+        frame = Frame(source.predicate, marked_columns(source.frame.schema), number)
+        return Feed(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
+
+    def shard(self, encoded: _Encoded, scratch: Path, shards: int) -> Ingested:
+        tasks, terms = encoded.tasks(), encoded.new_terms()
+        stages = [
+            Stage(partial(route, encoded.routing(shards), tasks), len(tasks)),
+            Stage(partial(gather, str(scratch)), shards),
+        ]
+        self.progress("sort")
+        parcels = self.cluster.run(stages)
+        gathered: list[Gathered] = list(_reports(sorted(parcels, key=lambda parcel: parcel.target)))
+        self._clean(kept={t.path for t in terms})
+        seconds = {
+            **encoded.seconds(),
+            "route": elapsed(spell for g in gathered for spell in g.routed),
+            "sort": elapsed(g.spell for g in gathered),
+        }
+        bad = sum(parsed.bad.lines for parsed in encoded.parsed)
+        examples = [example for parsed in encoded.parsed for example in parsed.bad.examples]
+        pieces = [g.piece for g in gathered]
+        return Ingested(pieces, terms, encoded.arities, bad, examples[:REMEMBERED], seconds, self.directory)
+
+    def _clean(self, kept: set[str]) -> None:
+        for path in self.directory.iterdir():
+            if str(path) not in kept:
+                path.unlink()
+
+
+def _reports(parcels: Sequence[Parcel]) -> Iterator[Any]:
+    """What the last stage of a job tells. Of several errors the first in the order of the input is raised."""
+    failed = [pickle.loads(parcel.payload) for parcel in parcels if parcel.tag == FAILED]
+    if failed:
+        raise min(failed, key=lambda f: f[0])[1]
+    return (pickle.loads(parcel.payload) for parcel in parcels)

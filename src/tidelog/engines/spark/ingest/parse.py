@@ -1,0 +1,184 @@
+"""The first stage: a task reads its splits, and sends the terms of each section to the tasks that number them.
+
+A bad line is an error, or left out and counted, or left out and written down (`bad_lines`). An error goes to the driver
+as a parcel and is raised there: of several it is the first in the order of the files, as if they were read one by one.
+
+What each task reads: files cut into spans, small files and spans put together.
+
+How the work is cut never shows in the result: ids come from the terms alone (`encode`), and a fact's home from its ids.
+
+How long a stage took, told by its tasks: from the first start to the last end.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+
+from tidelog.dictionary.batch import Batch
+from tidelog.engines.spark.cluster.cluster import Parcel
+from tidelog.engines.spark.ingest import arrays
+from tidelog.engines.spark.ingest.chunks import BUCKETS, Section, sections
+from tidelog.errors import InputError
+from tidelog.formats import FAIL, QUARANTINE, Reading, Refuse, Refused, Span, from_arrow
+
+LARGEST = 64 << 20  # bytes of a split at most: a task stays below a gigabyte
+_SMALLEST = 1 << 20  # smaller ones cost more to start than to read
+_ROUNDS = 3  # splits for each core, so that an uneven end does not matter
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A file, or a span of it."""
+
+    reading: Reading
+    span: Span | None
+    size: int
+
+    def batches(self, refuse: Refuse | None) -> Iterator[Batch]:
+        return self.reading.refusing(refuse).batches(self.span)
+
+
+def plan(readings: Sequence[Reading], cores: int, largest: int | None = None) -> list[list[Split]]:
+    """The splits of each task, at least of one, in the order of the files."""
+    size = largest or _split_size(sum(r.size for r in readings), cores)
+    tasks: list[list[Split]] = [[]]
+    room = size
+    for reading in readings:
+        for span, bytes_ in reading.spans(size):
+            if bytes_ > room and tasks[-1]:
+                tasks.append([])
+                room = size
+            tasks[-1].append(Split(reading, span, bytes_))
+            room -= bytes_
+    return tasks
+
+
+def _split_size(total: int, cores: int) -> int:
+    return max(_SMALLEST, min(LARGEST, total // (cores * _ROUNDS)))
+
+
+Spell = tuple[float, float]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.start = time.time()
+
+    def spell(self) -> Spell:
+        """From the beginning to now."""
+        return self.start, time.time()
+
+
+def elapsed(spells: Iterable[Spell]) -> float:
+    all_ = list(spells)
+    return max(0.0, max(end for _, end in all_) - min(start for start, _ in all_))
+
+
+TERMS, REPORT, FAILED = "terms", "report", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Parsing:
+    """What all tasks of the stage are told."""
+
+    directory: str
+    numberers: int  # tasks of the next stage
+    bad_lines: str
+
+    def buckets(self, numberer: int) -> tuple[int, int]:
+        """The buckets of a task of the next stage, from one up to another."""
+        return numberer * BUCKETS // self.numberers, (numberer + 1) * BUCKETS // self.numberers
+
+
+class CodesFile(NamedTuple):
+    """A section that waits for its ids: its file of codes, and its relations: (predicate, arguments, rows)."""
+
+    key: str
+    path: str
+    relations: list[tuple[str, int, int]]
+
+
+class BadLines(NamedTuple):
+    """The bad lines of a task: how many, a few of them as errors, and the file that has all, if that is wanted."""
+
+    lines: int
+    examples: list[str]
+    path: str
+
+
+class Parsed(NamedTuple):
+    """What a task tells the driver. Its origin is the input it has read and its place among those who read it."""
+
+    origin: tuple[int, int]
+    sections: list[CodesFile]
+    bad: BadLines
+    spell: Spell
+
+
+def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+        return (batch for split in tasks[place] for batch in split.batches(refuse))
+
+    return sent(parsing, (0, place), batches)
+
+
+class Frame(NamedTuple):
+    """A DataFrame: the relation it is, which of its columns hold texts of terms, and its number among the inputs."""
+
+    predicate: str
+    marked: list[int]
+    number: int
+
+
+def parse_rows(parsing: Parsing, frame: Frame, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+    """The stage for a DataFrame."""
+
+    def batches(_: Refuse | None) -> Iterator[Batch]:
+        return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
+
+    return sent(parsing, (frame.number, place), batches)
+
+
+def sent(
+    parsing: Parsing, origin: tuple[int, int], batches: Callable[[Refuse | None], Iterator[Batch]]
+) -> Iterator[Parcel]:
+    """What a task sends that reads these batches; they are told whom to tell of bad lines."""
+    clock, done = Clock(), []
+    try:
+        with _refused(parsing) as (refused, path):
+            for number, section in enumerate(sections(batches(None if parsing.bad_lines == FAIL else refused))):
+                key = ".".join(map(str, (*origin, number)))
+                done.append(CodesFile(key, section.write(parsing.directory), section.rows()))
+                yield from _terms(parsing, key, section)
+    except InputError as error:
+        for numberer in range(parsing.numberers):
+            yield Parcel(numberer, FAILED, pickle.dumps((origin, error)))
+        return
+    report = Parsed(origin, done, BadLines(refused.count, refused.examples, path), clock.spell())
+    yield Parcel(origin[1] % parsing.numberers, REPORT, pickle.dumps(report))
+
+
+@contextmanager
+def _refused(parsing: Parsing) -> Iterator[tuple[Refused, str]]:
+    """What bad lines are told to, and the file where it writes them down, if it does."""
+    if parsing.bad_lines != QUARANTINE:
+        yield Refused(), ""
+        return
+    path = Path(parsing.directory) / f"{uuid4().hex}.bad"
+    with path.open("xb") as stream:
+        yield Refused(stream), str(path)
+
+
+def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:
+    for numberer in range(parsing.numberers):
+        for low, texts in section.parcels(*parsing.buckets(numberer)):
+            yield Parcel(numberer, TERMS, arrays.pack([key, low], texts))

@@ -1,0 +1,165 @@
+"""Files that only Spark can reach (`hdfs:`, `s3a:`, `abfss:`): Spark gives their lines, or a file as a whole, to tasks.
+
+N-Triples and N-Quads come as lines, block by block. A task knows where its block begins, but not how many lines come
+before it. So when the first bad line is met, lines are counted, once, and the job is run again with these numbers.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tidelog import formats
+from tidelog.dictionary.batch import Batch
+from tidelog.engines.spark.cluster.cluster import Feed, Parcel
+from tidelog.engines.spark.ingest.parse import Parsing, sent
+from tidelog.errors import InputError
+from tidelog.formats import Refuse, RemoteSource
+from tidelog.formats.ntriples import Dialect, parse_chunk
+from tidelog.formats.source import SCOPE_SAMPLE, scope_of
+from tidelog.model.terms import TRIPLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Block = tuple[str, int]  # a file, and where the block begins
+
+
+class UncountedError(InputError):
+    """There is a bad line, and nobody knows its number."""
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The files of a source that are read line by line."""
+
+    number: int  # among the inputs
+    relation: str
+    quads: bool
+    scopes: dict[str, str]  # of blank nodes, by file
+    before: dict[Block, int] | None  # lines before a block, once they are counted
+
+    def dialect(self, file: str) -> Dialect:
+        return Dialect(self.relation, self.quads, scope=self.scopes[_plain(file)])
+
+
+def feed(spark: SparkSession, parsing: Parsing, source: RemoteSource, number: int, counted: bool) -> Feed:
+    """A source in the first stage of ingest; `counted` if there are bad lines."""
+    name = formats.format_name(Path(source.url), None)
+    if name not in ("ntriples", "nquads"):
+        frame = spark.read.format("binaryFile").load(source.url).select("path", "content")
+        return Feed(frame, partial(_parse_files, parsing, number, source.relation))
+    frame = _lines(spark, source.url)
+    scopes = {_plain(file): _scope(spark, file) for file in frame.inputFiles()}
+    before = _lines_before(frame) if counted else None
+    lines = _Lines(number, source.relation or TRIPLE, name == "nquads", scopes, before)
+    return Feed(frame, partial(_parse_lines, parsing, lines))
+
+
+def _lines(spark: SparkSession, url: str) -> DataFrame:
+    text = spark.read.option("lineSep", "\n").text(url)
+    return text.selectExpr("value", "_metadata.file_path as file", "_metadata.file_block_start as block")
+
+
+def _plain(file: str) -> str:
+    """One spelling of the names of local files, of which Spark has two."""
+    return re.sub("^file:/+", "file:/", file)
+
+
+def _scope(spark: SparkSession, file: str) -> str:
+    """As the local loader has it. Whether the last line of a compressed file of less than 64 KB ends is not told."""
+    start = spark.read.option("lineSep", "\n").text(file).where("_metadata.file_block_start = 0")
+    rows = start.selectExpr("value", "_metadata.file_size as size").limit(SCOPE_SAMPLE).toArrow()
+    sample = _joined(rows["value"].combine_chunks()) if len(rows) else b""
+    ends = len(rows) and (file.endswith(".gz") or len(sample) < rows["size"][0].as_py())
+    return scope_of(unquote(file).rpartition("/")[2], (sample + b"\n" * bool(ends))[:SCOPE_SAMPLE])
+
+
+def _joined(lines: pa.Array) -> bytes:
+    whole = pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines.cast(pa.binary()))
+    joined: bytes = pc.binary_join(whole, b"\n")[0].as_py()
+    return joined
+
+
+def _lines_before(frame: DataFrame) -> dict[Block, int]:
+    counts = sorted(
+        (row["file"], row["block"], row["count"]) for row in frame.groupBy("file", "block").count().collect()
+    )
+    before: dict[Block, int] = {}
+    lines, last = 0, ""
+    for file, block, count in counts:
+        lines = lines if file == last else 0
+        before[file, block] = lines
+        lines, last = lines + count, file
+    return before
+
+
+def _parse_lines(parsing: Parsing, lines: _Lines, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+        done: dict[Block, int] = {}
+        for (file, start), texts in _blocks(rows):
+            parsed = parse_chunk(_joined(texts), lines.dialect(file), goes_on=refuse is not None)
+            for at, error in parsed.errors:
+                if lines.before is None:
+                    raise UncountedError("a bad line")
+                line = lines.before[file, start] + done.get((file, start), 0) + at + 1
+                _tell(refuse, error.located(file, line))
+            yield from parsed.batches
+            done[file, start] = done.get((file, start), 0) + len(texts)
+
+    return sent(parsing, (lines.number, place), batches)
+
+
+def _tell(refuse: Refuse | None, error: InputError) -> None:
+    if refuse is None:
+        raise error
+    refuse(error)
+
+
+def _blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[tuple[Block, pa.Array]]:
+    """Lines that are in the same block."""
+    for part in rows:
+        texts, files, starts = part.columns
+        codes, blocks = files.dictionary_encode().indices.to_numpy(), starts.to_numpy()
+        changes = np.flatnonzero((np.diff(codes) != 0) | (np.diff(blocks) != 0)) + 1
+        for first, end in zip([0, *changes.tolist()], [*changes.tolist(), len(part)], strict=True):
+            if first < end:
+                yield (files[first].as_py(), starts[first].as_py()), texts.slice(first, end - first)
+
+
+def _parse_files(
+    parsing: Parsing, number: int, relation: str | None, place: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[Parcel]:
+    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+        for part in rows:
+            for path, content in zip(*part.columns, strict=True):
+                yield from _file(path.as_py(), content.as_buffer(), relation, refuse)
+
+    return sent(parsing, (number, place), batches)
+
+
+def _file(url: str, content: pa.Buffer, relation: str | None, refuse: Refuse | None) -> Iterator[Batch]:
+    """The batches of a file, from a copy with the same name."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / unquote(url).rpartition("/")[2]
+        path.write_bytes(content)
+
+        def named(error: InputError) -> InputError:
+            where = error.location and replace(error.location, file=url)
+            return InputError(error.message.replace(str(path), url), where)
+
+        reading = formats.read(path, predicate=relation)
+        try:
+            yield from reading.refusing(refuse and (lambda error: refuse(named(error))))
+        except InputError as error:
+            raise named(error) from None

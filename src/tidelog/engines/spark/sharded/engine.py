@@ -1,0 +1,348 @@
+"""The verbs over sets in shards. Rules that read little run here, in the driver; the others in one job for all.
+
+Rules made ready for tasks: plans that are kept while sizes stay alike, and the constants they name.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.sourced_rule import Extended, guarded, pivoted
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.engines.spark.cluster.cluster import Cluster
+from tidelog.engines.spark.sharded.driver import Driver, Found, facts_of, tally_of, within
+from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally, operate
+from tidelog.engines.spark.sharded.nodes import Held, Leaf, Node
+from tidelog.engines.spark.sharded.plan import ALL, Plan, plan
+from tidelog.engines.spark.sharded.set_expressions import Part, part_of
+from tidelog.engines.spark.sharded.shard_files import Written
+from tidelog.engines.spark.sharded.tasks import Move
+from tidelog.engines.spark.sharded.worker_cache import Entry, Evaluation, Window
+from tidelog.model.facts import Fact
+from tidelog.model.terms import TRIPLE, Term
+from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Negation, Rule, Variable
+from tidelog.settings import Settings
+
+_KEPT = 4_096  # plans
+_SKEWED = 8  # a value with this share of the rows of a relation, or more, makes a bad home: one of so many
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A plan, and as it is sent."""
+
+    plan: Plan
+    pickled: bytes
+    constants: tuple[Term, ...]
+    looks_at_terms: bool
+
+
+class Programs:
+    """The plans of one engine."""
+
+    def __init__(self, dictionary: Dictionary, few: int) -> None:
+        self.dictionary = dictionary
+        self.few = few
+        self._prepared: dict[tuple[Rule, tuple[int, ...], tuple[bool, ...]], Prepared] = {}
+
+    def prepare(self, rule: Rule, sources: Sequence[Node]) -> Prepared:
+        atoms = atoms_of(rule)
+        parts = [part_of(atom, self.dictionary.encode) for atom in atoms]
+        sizes = [node.reading(part) for node, part in zip(sources, parts, strict=True)]
+        skewed = tuple(_is_skewed(node, part) for node, part in zip(sources, parts, strict=True))
+        key = rule, tuple(-1 if size <= self.few else size.bit_length() for size in sizes), skewed
+        found = self._prepared.get(key)
+        if found is None:
+            if len(self._prepared) >= _KEPT:
+                self._prepared.clear()
+            found = self._prepared[key] = self._make(rule, sizes, skewed)
+        return found
+
+    def _make(self, rule: Rule, sizes: Sequence[int], skewed: Sequence[bool]) -> Prepared:
+        atoms = atoms_of(rule)
+
+        def is_skewed(source: int, argument: int) -> bool:
+            return skewed[source] and argument == (2 if atoms[source].predicate == TRIPLE else 1)
+
+        # A copy, because what a rule remembers about itself (its hash) is not true in other processes.
+        made = plan(replace(rule), sizes, self.few, is_skewed)
+        terms = any(not isinstance(b, Atom | Negation) for b in rule.body) or rule.aggregate is not None
+        return Prepared(made, pickle.dumps(made), tuple(dict.fromkeys(constants_of(rule))), terms)
+
+
+def _is_skewed(node: Node, part: Part) -> bool:
+    """Whether few values are most of the second column of what is read."""
+    stats = node.now().stats
+    for stat in map(stats.__getitem__, part.among(stats)):
+        if stat.popular and max(stat.popular.values()) * _SKEWED > stat.rows:
+            return True
+    return False
+
+
+def atoms_of(rule: Rule) -> list[Atom]:
+    """The atoms that read a source, negated ones too, in order."""
+    return [b if isinstance(b, Atom) else b.atom for b in rule.body if isinstance(b, Atom | Negation)]
+
+
+def constants_of(rule: Rule) -> Iterator[Term]:
+    """All terms that a rule names."""
+    for atom in (*rule.heads, *atoms_of(rule)):
+        yield from (Term(a) for a in atom.args if isinstance(a, str))
+    for literal in rule.body:
+        yield from _constants_in(literal)
+
+
+def _constants_in(literal: Literal) -> Iterator[Term]:
+    if isinstance(literal, Condition | Assignment):
+        yield from _terms(literal.expression)
+
+
+def _terms(expression: Expression) -> Iterator[Term]:
+    if isinstance(expression, Call):
+        for arg in expression.args:
+            yield from _terms(arg)
+    elif isinstance(expression, str):
+        yield Term(expression)
+
+
+SMALL = 100_000
+_NEAR = 10  # times as much as the driver holds it may read for the rules of one call
+_ANSWER = "(answer)"
+
+Rules = Sequence[Extended[SparkFacts]]
+
+
+@dataclass
+class _Divided:
+    """The rules that the driver runs itself, with what they read, and those for a job."""
+
+    near: list[Extended[LocalFacts]] = field(default_factory=list)
+    far: list[tuple[Prepared, tuple[Node, ...]]] = field(default_factory=list)
+
+
+class SparkEngine:
+    """Implements `tidelog.algebra.engine.Engine` on a cluster."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        dictionary: Dictionary,
+        scratch: Path,
+        shards: int | None = None,
+        small: int = SMALL,
+        settings: Settings | None = None,
+    ) -> None:
+        """`scratch` is a directory that driver and executors share; up to `small` rows stay with the driver."""
+        self.local = LocalEngine(settings, dictionary)
+        self.driver = Driver(cluster, self.local, Path(scratch), shards or cluster.cores, small)
+        self.programs = Programs(dictionary, small)
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.local.dictionary
+
+    def close(self) -> None:
+        """Delete all files. Sets of this engine cannot be read any more."""
+        self.driver.close()
+        self.local.close()
+
+    def collect(self, facts: Iterable[Fact]) -> SparkFacts:
+        return self.adopt(self.local.collect(facts))
+
+    def adopt(self, facts: LocalFacts) -> SparkFacts:
+        """A set of the local engine, with the same dictionary."""
+        return self._facts(self.driver.hold(facts))
+
+    def of_pieces(self, written: Sequence[Written | None]) -> SparkFacts:
+        """A set whose pieces by the first argument others wrote, one for each shard; the files stay theirs."""
+        assert len(written) == self.driver.shards
+        return self._facts(Leaf(written, owned=False))
+
+    def _facts(self, node: Node) -> SparkFacts:
+        return SparkFacts(self.driver, node)
+
+    def derive(self, rules: Rules, work: Work) -> SparkFacts:
+        divided = self._divide(rules)
+        heads = self.driver.hold(self.local.derive(divided.near, work))
+        if not divided.far:
+            return self._facts(heads)
+        found = self._run(divided, work)
+        return self._facts(operate(self.driver, "|", facts_of(self.driver, found, 0), heads))
+
+    def derive_pivoted(
+        self,
+        rules: Sequence[Rule],
+        before: SparkFacts,
+        pivot: SparkFacts,
+        behind: SparkFacts,
+        negated: SparkFacts,
+        work: Work,
+    ) -> SparkFacts:
+        one, two, three, four = (_held(s) for s in (before, pivot, behind, negated))
+        if one is not None and two is not None and three is not None and four is not None:
+            return self.adopt(self.local.derive_pivoted(rules, one, two, three, four, work))
+        variants = [v for r in rules for v in pivoted(r, before, pivot, behind, negated)]
+        divided = self._divide(variants)
+        heads = self.local.derive(divided.near, work)
+        fresh = stale = self.driver.hold(self.local.collect(()))
+        if divided.far:
+            found = self._run(divided, work, behind.node)
+            fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
+        return self._facts(self._derived(heads, fresh, stale, behind.node))
+
+    def _derived(self, heads: LocalFacts, fresh: Node, stale: Node, behind: Node) -> Node:
+        """What the driver and a job have derived, of which it is known what is not in `behind`."""
+        driver, beyond = self.driver, frozenset((behind.id, behind.now().id))
+        fresh.apart |= beyond
+        rest = heads - within(driver.reader, behind, heads)
+        rest_apart = driver.hold(rest - within(driver.reader, fresh, rest))
+        rest_apart.apart = frozenset((fresh.id,)) | beyond
+        new = operate(driver, "|", fresh, rest_apart)
+        new.apart |= beyond
+        derived = operate(driver, "|", operate(driver, "|", stale, new), driver.hold(heads))
+        if new is not derived:
+            derived.less.update((id_, new) for id_ in beyond)
+        return derived
+
+    def tally(self, rules: Rules, work: Work) -> SparkTally:
+        divided = self._divide(rules)
+        near = SparkTally(self.driver, self.driver.hold_tally(self.local.tally(divided.near, work)))
+        if not divided.far:
+            return near
+        found = self._run(divided, work, tallied=True)
+        return SparkTally(self.driver, tally_of(self.driver, found)) + near
+
+    def once(self, facts: SparkFacts) -> SparkTally:
+        return SparkTally.once(facts)
+
+    def supports(
+        self,
+        rules: Sequence[Rule],
+        guards: SparkFacts,
+        facts: SparkFacts,
+        negated: SparkFacts,
+        start: int,
+        stop: int | None,
+        work: Work,
+    ) -> tuple[SparkFacts, SparkFacts]:
+        """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once.
+
+        Not so where the driver has the facts. Where a search of some facts began it goes on, for the two do not see
+        candidates in the same order.
+        """
+        if facts.searched_here is None:
+            facts.searched_here = _held(facts) is not None and _held(negated) is not None
+        if facts.searched_here:
+            one, two, three = (s.to_local() for s in (guards, facts, negated))
+            bodies, unfinished = self.local.supports(rules, one, two, three, start, stop, work)
+            return self.adopt(bodies), self.adopt(unfinished)
+        simple, pickled, others = _by_atoms(tuple(rules))
+        shown = others if start == 0 else ()
+        divided = self._divide([guarded(r, guards, facts, negated) for r in shown if guards.may_match(r.atoms[0])])
+        near = self.adopt(self.local.derive(divided.near, work))
+        useful = any(guards.may_match(r.atoms[0]) and facts.may_match(r.atoms[1]) for r in simple)
+        if not divided.far and not useful:
+            return near, self.collect(())
+        parts = {part_of(r.atoms[1], self.dictionary.encode) for r in simple} if useful else set()
+        read = tuple(relation for relation in facts.node.now().stats if any(p.has(relation) for p in parts))
+        window = Window(pickled, guards.node.id, facts.node.id, read, start, stop)
+        found = self._run(divided, work, window=(window, simple, (guards.node, facts.node)))
+        bodies_, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
+        return bodies_ | near, open_
+
+    def instances(
+        self, rule: Extended[SparkFacts], variables: Sequence[Variable], limit: int | None = None
+    ) -> Iterator[tuple[Term, ...]]:
+        asked = replace(rule.rule, heads=(Atom(_ANSWER, tuple(variables)),))
+        found = self.derive([Extended(asked, rule.sources)], Work())
+        for number, fact in enumerate(found):
+            if number == limit:
+                return
+            yield fact.args
+
+    def _divide(self, rules: Rules) -> _Divided:
+        """Rules without a match for some atom are left out."""
+        divided, left = _Divided(), _NEAR * self.driver.small
+        for extended in rules:
+            rule = extended.rule
+            nodes = tuple(s.node.now() for s in extended.sources)
+            parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
+            literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
+            read = list(zip(literals, nodes, parts, strict=True))
+            if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
+                continue
+            apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, Held))
+            if apart <= min(self.driver.small, left):
+                left -= apart
+                divided.near.append(Extended(rule, tuple(self._read(node, part) for _, node, part in read)))
+            else:
+                divided.far.append((self.programs.prepare(rule, nodes), nodes))
+        return divided
+
+    def _read(self, node: Node, part: Part) -> LocalFacts:
+        return node.facts if isinstance(node, Held) else self.driver.reader.whole(node.id, part)
+
+    def _run(
+        self,
+        divided: _Divided,
+        work: Work,
+        behind: Node | None = None,
+        tallied: bool = False,
+        window: tuple[Window, Sequence[Rule], tuple[Node, ...]] | None = None,
+    ) -> Found:
+        rules = [step.rule for prepared, _ in divided.far for step in prepared.plan.steps]
+        rules += window[1] if window else []
+        self._bring(divided, behind, rules)
+        constants = {t: self.dictionary.encode(t) for prepared, _ in divided.far for t in prepared.constants}
+        if window is not None:
+            constants |= {t: self.dictionary.encode(t) for r in window[1] for t in constants_of(r)}
+        entries = tuple(Entry(p.plan.number, tuple(n.id for n in nodes)) for p, nodes in divided.far)
+        plans = {p.plan.number: p.pickled for p, _ in divided.far}
+        roots = [node for _, nodes in divided.far for node in nodes]
+        roots += [] if behind is None else [behind]
+        roots += [] if window is None else window[2]
+        found, note = self.driver.derive(
+            Evaluation(plans, entries, window and window[0], tallied, None if behind is None else behind.id),
+            roots,
+            constants,
+            any(p.looks_at_terms for p, _ in divided.far),
+            max((len(p.plan.steps) for p, _ in divided.far), default=1),
+        )
+        work.derivations += note.derivations
+        return found
+
+    def _bring(self, divided: _Divided, behind: Node | None, rules: Sequence[Rule]) -> None:
+        """Have the sets kept by the arguments that the plans read them by."""
+        moves: list[Move] = []
+        for prepared, nodes in divided.far:
+            for step in prepared.plan.steps:
+                for atom, read in zip(atoms_of(step.rule), step.reads, strict=True):
+                    if read.source is not None and read.key != ALL:
+                        part = part_of(atom, self.dictionary.encode)._replace(value=None)
+                        moves += self.driver.want(nodes[read.source], read.key, part)
+        if behind is not None:
+            heads = {part_of(h, self.dictionary.encode)._replace(value=None) for r in rules for h in r.heads}
+            moves += [m for part in heads for m in self.driver.wanted_of(behind, part)]
+        self.driver.move(moves)
+
+
+@lru_cache(maxsize=64)
+def _by_atoms(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], bytes, tuple[Rule, ...]]:
+    """Rules of a guard and one atom, so that there is no choice which atom a window is at, also as tasks get them; and
+    the others, made to derive the facts that their atoms match.
+    """
+    simple = tuple(r for r in rules if len(r.body) == len(r.atoms) == 2)
+    others = tuple(replace(r, heads=r.atoms[1:]) for r in rules if r not in simple)
+    return simple, pickle.dumps([replace(r) for r in simple]), others
+
+
+def _held(facts: SparkFacts) -> LocalFacts | None:
+    node = facts.node.now()
+    return node.facts if isinstance(node, Held) else None

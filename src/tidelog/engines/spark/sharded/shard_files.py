@@ -1,0 +1,277 @@
+"""Pieces: packed rows of some relations as bytes, in a file that is mapped or in a parcel; and where rows are at home.
+
+    header length (8 bytes), header (JSON), then aligned int64 arrays: the sorted rows of each relation
+
+A piece file is written once under a name that no other attempt has, and never changed; whoever reads it maps it, so
+that all processes of a machine share its pages. A shard is the facts whose *key* argument has its home there:
+
+    key 0   each fact at the home of its first argument, facts without arguments at shard 0
+    key i   each fact at the home of its argument i; a triple's arguments are 0 subject, 1 predicate, 2 object
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from tidelog.engines.local.facts import LocalFacts, Relation
+from tidelog.kernel import rows as packed
+from tidelog.kernel.rows import Ints, Layout
+from tidelog.kernel.run import Order, Run, order_for
+from tidelog.model.terms import TRIPLE
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HIGH = np.uint64(33)
+_ALIGNED = 64
+_SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
+_SCANS = 8  # values looked for one by one before it pays to sort by them
+PARCEL_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Packed rows of one relation, in a tally with the weight of each."""
+
+    relation: Relation
+    layout: Layout
+    rows: Ints
+    weight: Ints | None = None
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[1])
+
+    def take(self, index: Ints | slice) -> Rows:
+        weight = None if self.weight is None else self.weight[index]
+        return Rows(self.relation, self.layout, self.rows[:, index], weight)
+
+    def distinct(self) -> Rows:
+        """Sorted, each row once."""
+        return Rows(self.relation, self.layout, packed.distinct(self.rows))
+
+    def key_column(self, key: int) -> Ints | int:
+        """The ids of an argument: a column, or one id where all rows have the same."""
+        if self.relation[0] == TRIPLE:
+            return self.relation[1] if key == 1 else self.layout.unpack(self.rows, key // 2)
+        return self.layout.unpack(self.rows, key)
+
+
+def has_argument(relation: Relation, arity: int, key: int) -> bool:
+    """Whether the facts of a relation of so many columns can be kept by an argument."""
+    return key == 0 or relation[0] == TRIPLE or key < arity
+
+
+def home(ids: Ints, shards: int) -> Ints:
+    """The shard of each id: a fixed mix of its bits, so that neither order nor time has a say."""
+    mixed = (ids.astype(np.uint64) * _MIX) >> _HIGH
+    return (mixed % np.uint64(shards)).astype(np.int64)
+
+
+def home_of(id_: int, shards: int) -> int:
+    return int(home(np.array([id_], dtype=np.int64), shards)[0])
+
+
+def split(rows: Rows, key: int, shards: int) -> Iterator[tuple[int, Rows]]:
+    """The rows by the home of their key argument: (shard, rows), shards without rows left out. Order is kept."""
+    if not rows.layout.arity:
+        yield 0, rows
+        return
+    column = rows.key_column(key)
+    if isinstance(column, int) or shards == 1:
+        yield home_of(column, shards) if isinstance(column, int) else 0, rows
+        return
+    homes = home(column, shards)
+    for shard in range(shards):
+        there = np.flatnonzero(homes == shard)
+        if len(there):
+            yield shard, rows.take(there)
+
+
+def rows_of(facts: LocalFacts, relations: Iterable[Relation] | None = None) -> Iterator[Rows]:
+    """The facts as sorted rows, relation by relation."""
+    for relation in facts.tables if relations is None else relations:
+        table = facts.table(relation)
+        if table is not None:
+            run = table.flat
+            yield Rows(relation, run.layout, run.rows)
+
+
+def in_parcels(rows: Rows) -> Iterator[Rows]:
+    """The rows in parts that are small enough for a parcel."""
+    most = PARCEL_ROWS // rows.layout.words
+    for start in range(0, len(rows), most):
+        yield rows.take(slice(start, start + most))
+
+
+def to_bytes(parts: Sequence[Rows], key: int = 0) -> bytes:
+    """A piece for a parcel."""
+    return b"".join(_buffers(parts, key))
+
+
+def _buffers(parts: Sequence[Rows], key: int) -> list[bytes | memoryview]:
+    """What a piece consists of. With a key, rows are also kept in the order that starts with its column."""
+    entries, arrays, at = [], [], 0
+    for part in parts:
+        offsets = []
+        orders = _orders(part, key)
+        for array in (*(Run(part.layout, part.rows).in_order(order) for order in orders), part.weight):
+            if array is not None:
+                arrays.append(array)
+                offsets.append(at)
+                at += _aligned(array.nbytes)
+        weight = offsets.pop() if part.weight is not None else None
+        starts = [[list(order), offset] for order, offset in zip(orders, offsets, strict=True)]
+        entries.append([*part.relation, part.layout.arity, part.layout.bits, len(part), starts, weight])
+    header = json.dumps(entries, separators=(",", ":")).encode()
+    buffers: list[bytes | memoryview] = [len(header).to_bytes(8, "little"), header, _padding(8 + len(header))]
+    for array in arrays:
+        buffers += [np.ascontiguousarray(array).data, _padding(array.nbytes)]
+    return buffers
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+def _padding(size: int) -> bytes:
+    return bytes(_aligned(size) - size)
+
+
+def _orders(part: Rows, key: int) -> list[Order]:
+    natural = tuple(range(part.layout.arity))
+    column = key // 2 if part.relation[0] == TRIPLE else key
+    keyed = order_for(part.layout.arity, frozenset((column,))) if column else natural
+    return list(dict.fromkeys((natural, keyed)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    layout: Layout
+    length: int
+    orders: Mapping[Order, int]  # where each order starts
+    weight: int | None
+
+
+class Piece:
+    """What `to_bytes` has packed."""
+
+    def __init__(self, block: bytes | memoryview | mmap.mmap) -> None:
+        self._block = memoryview(block)
+        size = int.from_bytes(self._block[:8], "little")
+        self._start = _aligned(8 + size)
+        self._entries: dict[Relation, _Entry] = {}
+        for predicate, split_, arity, bits, length, orders, weight in json.loads(bytes(self._block[8 : 8 + size])):
+            by_order = {tuple(order): offset for order, offset in orders}
+            self._entries[predicate, split_] = _Entry(Layout(arity, bits), length, by_order, weight)
+        self._runs: dict[Relation, Run] = {}
+        self._scans: dict[Relation, int] = {}
+
+    def relations(self) -> Collection[Relation]:
+        return self._entries.keys()
+
+    def count(self, relation: Relation) -> int:
+        """How many rows a relation has."""
+        return self._entries[relation].length
+
+    def counts(self) -> dict[Relation, int]:
+        return {relation: self.count(relation) for relation in self._entries}
+
+    def rows(self, relation: Relation) -> Rows:
+        entry = self._entries[relation]
+        natural = tuple(range(entry.layout.arity))
+        weight = None if entry.weight is None else self._array(entry.weight, entry.length)
+        return Rows(relation, entry.layout, self._packed(entry, natural), weight)
+
+    def all_rows(self) -> Iterator[Rows]:
+        return map(self.rows, self._entries)
+
+    def run(self, relation: Relation) -> Run:
+        """The rows of a relation as a run, always the same one, so that an order is made once."""
+        if relation not in self._runs:
+            entry = self._entries[relation]
+            fetch = {order: partial(self._packed, entry, order) for order in entry.orders}
+            self._runs[relation] = Run.stored(entry.layout, entry.length, fetch)
+        return self._runs[relation]
+
+    def having(self, relation: Relation, value: int) -> Rows:
+        """The rows of a binary relation with this second column; found by an order once many were asked for."""
+        rows, order = self.rows(relation), (1, 0)
+        scans = self._scans[relation] = self._scans.get(relation, 0) + 1
+        run = self.run(relation)
+        if scans <= _SCANS and order not in run.orders():
+            return rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == value))
+        (low,), (high,) = run.ranges(order, (value,), 1)
+        first = rows.layout.unpack(run.in_order(order)[:, low:high], 1)
+        return Rows(relation, rows.layout, rows.layout.pack([first, value], high - low))
+
+    def _packed(self, entry: _Entry, order: Order) -> Ints:
+        words = entry.layout.words
+        return self._array(entry.orders[order], words * entry.length).reshape(words, entry.length)
+
+    def _array(self, offset: int, count: int) -> Ints:
+        return np.frombuffer(self._block, dtype=np.int64, count=count, offset=self._start + offset)
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What a plan wants to know about a relation in a set. `popular`: how many rows each value of the second column
+    has, where that column has few values, as that of rdf:type does; no shard should be the home of such a value.
+    """
+
+    rows: int
+    arity: int
+    popular: Mapping[int, int] | None = None
+
+    def plus(self, other: Stat) -> Stat:
+        popular = None
+        if self.popular is not None and other.popular is not None:
+            popular = {v: self.popular.get(v, 0) + other.popular.get(v, 0) for v in (*self.popular, *other.popular)}
+        return Stat(self.rows + other.rows, self.arity, popular)
+
+
+def stat(rows: Rows) -> Stat:
+    arity = rows.layout.arity
+    return Stat(len(rows), arity, _popular(rows.layout.unpack(rows.rows, 1)) if arity == 2 and len(rows) else None)
+
+
+def _popular(values: Ints) -> dict[int, int] | None:
+    """How often each value occurs, if values are few; a sample tells where it is not worth counting."""
+    sample = values[:: max(1, len(values) // _SAMPLE)][:_SAMPLE]
+    if len(values) > _SAMPLE and len(np.unique(sample)) > _SAMPLE // 2:
+        return None
+    low = int(values.min())
+    if int(values.max()) - low < 4 * len(values) + _SAMPLE:
+        counts = np.bincount(values - low)
+        found = np.flatnonzero(counts)
+        counts, found = counts[found], found + low
+    else:
+        found, counts = np.unique(values, return_counts=True)
+    return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= _SAMPLE else None
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A piece file, and what it has."""
+
+    path: str
+    stats: dict[Relation, Stat] = field(default_factory=dict)
+
+
+def write(directory: Path | str, parts: Sequence[Rows], key: int = 0) -> Written:
+    """A new piece file of sorted, distinct rows, at most one part for each relation. It has a name of its own."""
+    path = Path(directory) / f"{uuid4().hex}.piece"
+    with path.open("xb") as file:
+        file.writelines(_buffers(parts, key))
+    return Written(str(path), {part.relation: stat(part) for part in parts})
+
+
+def read(path: Path | str) -> Piece:
+    """A piece file, mapped; the mapping lives as long as an array of it does."""
+    with Path(path).open("rb") as file:
+        return Piece(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))

@@ -1,0 +1,381 @@
+"""Evaluates expressions over files, for one shard or for all, and only the part that somebody reads.
+
+What was evaluated is kept by the id of the expression, as long as the driver says that it is alive. So `I | N` costs as
+much as N where I was read before, and round after round costs the same.
+
+A job as its tasks read it: one file, written by the driver, in which everything is said.
+
+What a process that runs tasks keeps from one to the next: caches, and nothing that a result could depend on.
+"""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, reduce
+from pathlib import Path
+from uuid import uuid4
+
+from tidelog.dictionary import Dictionary
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import LocalFacts, Relation
+from tidelog.engines.local.tally import LocalTally
+from tidelog.engines.spark.sharded import shard_files
+from tidelog.engines.spark.sharded.plan import ALL, Plan, Step
+from tidelog.engines.spark.sharded.set_expressions import (
+    EVERYTHING,
+    HeldSpec,
+    LeafSpec,
+    OfSpec,
+    OnceSpec,
+    OnlySpec,
+    OpSpec,
+    Part,
+    PositiveSpec,
+    Spec,
+    SumSpec,
+    TallyHeldSpec,
+    TallyLeafSpec,
+    part_of,
+)
+from tidelog.engines.spark.sharded.shard_files import Piece, Rows, has_argument, rows_of, split
+from tidelog.engines.spark.sharded.worker_dictionary import Opened, Shipped
+from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.run import Run
+from tidelog.kernel.table import Table
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Atom, Negation, Rule
+from tidelog.settings import Settings
+
+_FEW = 2_048  # rows of a file that are copied into one array
+_OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
+    "|": operator.or_,
+    "-": operator.sub,
+    "&": operator.and_,
+}
+
+Key = tuple[int, Part, int]  # key, part, shard
+Stored = Rows | tuple[Relation, Run]  # of which few, or many, are left in a file
+
+
+class Reader:
+    """Reads sets for one dictionary. `nodes` says what each id stands for."""
+
+    def __init__(self, dictionary: Dictionary, shards: int) -> None:
+        self.dictionary = dictionary
+        self.shards = shards
+        self.nodes: Mapping[int, Spec] = {}
+        self.rows_read = 0  # rows of files that evaluation has looked at
+        self._nothing = LocalFacts(dictionary, {})
+        self._facts: dict[int, dict[Key, LocalFacts]] = {}  # by the id of the node
+        self._tallies: dict[int, dict[Key, LocalTally]] = {}
+        self._pieces: dict[int, dict[str, Piece]] = {}
+        self._flat: dict[int, dict[tuple[Relation, int], Table | None]] = {}
+
+    def turn(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
+        """From now on read these; forget what nobody can ask for any more."""
+        self.nodes = nodes
+        for cache in (self._facts, self._tallies, self._pieces, self._flat):
+            for id_ in [i for i in cache if i not in alive]:
+                del cache[id_]
+
+    def facts(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        """The part of a set whose key argument has its home at a shard."""
+        known = self._facts.setdefault(id_, {})
+        found = known.get((key, part, shard))
+        if found is None:
+            found = known[key, part, shard] = self._evaluated(id_, key, part, shard)
+        return found
+
+    def whole(self, id_: int, part: Part) -> LocalFacts:
+        """The part of a set, of all shards."""
+        known = self._facts.setdefault(id_, {})
+        found = known.get((-1, part, -1))
+        if found is None:
+            spec = self.nodes[id_]
+            if isinstance(spec, HeldSpec):
+                found = self.of_rows(self._selected(self._piece(id_, spec.path), part))
+            else:
+                found = reduce(operator.or_, (self.facts(id_, 0, part, shard) for shard in range(self.shards)))
+            known[-1, part, -1] = found
+        return found
+
+    def in_order(self, id_: int, relation: Relation, shard: int) -> Table | None:
+        """A relation of a set at a shard as one run: in an order that the facts alone decide, not how they came."""
+        known = self._flat.setdefault(id_, {})
+        if (relation, shard) not in known:
+            table = self.facts(id_, 0, Part.of(relation), shard).table(relation)
+            known[relation, shard] = None if table is None else Table((table.flat,))
+        return known[relation, shard]
+
+    def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        spec = self.nodes[id_]
+        if isinstance(spec, LeafSpec):
+            return self.of_rows(self._stored(id_, spec, key, part, shard))
+        if isinstance(spec, HeldSpec):
+            return self._held(id_, key, part, shard)
+        if isinstance(spec, OpSpec):
+            left = self.facts(spec.left, key, part, shard)
+            return _OPERATORS[spec.op](left, self.facts(spec.right, key, part, shard))
+        if isinstance(spec, OnlySpec):
+            within = part.predicate in (None, spec.predicate)
+            inside = part._replace(predicate=spec.predicate)
+            return self.facts(spec.source, key, inside, shard) if within else self._nothing
+        assert isinstance(spec, PositiveSpec) and key == 0
+        return self.tally(spec.tally, part, shard).facts()
+
+    def _held(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+        """A small set is cut for all shards at once."""
+        homes: list[list[Rows]] = [[] for _ in range(self.shards)]
+        for rows in rows_of(self.whole(id_, part)):
+            if has_argument(rows.relation, rows.layout.arity, key):
+                for place, there in split(rows, key, self.shards):
+                    homes[place].append(there)
+        for place, there_ in enumerate(homes):
+            self._facts[id_][key, part, place] = self.of_rows(there_)
+        return self._facts[id_][key, part, shard]
+
+    def _stored(self, id_: int, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Stored]:
+        for copy in spec.copies:
+            path = copy.paths[shard]
+            if copy.key == key and path is not None:
+                yield from self._selected(self._piece(id_, path), part)
+
+    def _piece(self, id_: int, path: str) -> Piece:
+        known = self._pieces.setdefault(id_, {})
+        found = known.get(path)
+        if found is None:
+            found = known[path] = shard_files.read(path)
+        return found
+
+    def _selected(self, piece: Piece, part: Part) -> Iterator[Stored]:
+        """The rows of a file that belong to a part; runs where all of a relation does."""
+        for relation in part.among(piece.relations()):
+            count = piece.count(relation)
+            self.rows_read += count
+            if part.value is not None:
+                yield piece.having(relation, part.value)
+            elif count <= _FEW:
+                yield piece.rows(relation)
+            else:
+                yield relation, piece.run(relation)
+
+    def of_rows(self, parts: Iterator[Stored] | list[Rows]) -> LocalFacts:
+        """Facts of sorted rows; few of them as one array."""
+        found = list(parts)
+        rows = [p for p in found if isinstance(p, Rows) and len(p)]
+        tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, Rows)}
+        if sum(map(len, rows)) <= _FEW and not tables:
+            few = LocalFacts.of_rows(self.dictionary, [(r.relation, r.layout.arity, r.rows) for r in rows])
+            if few is not None:
+                return few
+        tables |= {r.relation: Table((Run(r.layout, r.rows),)) for r in rows}
+        return LocalFacts(self.dictionary, tables)
+
+    def tally(self, id_: int, part: Part, shard: int) -> LocalTally:
+        """The part of a tally at a shard."""
+        known = self._tallies.setdefault(id_, {})
+        found = known.get((0, part, shard))
+        if found is None:
+            found = known[0, part, shard] = self._counted(id_, part, shard)
+        return found
+
+    def _counted(self, id_: int, part: Part, shard: int) -> LocalTally:
+        spec = self.nodes[id_]
+        if isinstance(spec, TallyLeafSpec):
+            path = spec.paths[shard]
+            return self._of_weights(() if path is None else self._piece(id_, path).all_rows(), part)
+        if isinstance(spec, TallyHeldSpec):
+            cut = (dict(split(rows, 0, self.shards)) for rows in self._piece(id_, spec.path).all_rows())
+            return self._of_weights((homes[shard] for homes in cut if shard in homes), part)
+        if isinstance(spec, SumSpec):
+            left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)
+            return left + right if spec.op == "+" else left - right
+        if isinstance(spec, OfSpec):
+            return self.tally(spec.tally, part, shard).of(self.facts(spec.facts, 0, part, shard))
+        assert isinstance(spec, OnceSpec)
+        return LocalTally.once(self.facts(spec.facts, 0, part, shard))
+
+    def _of_weights(self, parts: Collection[Rows] | Iterator[Rows], part: Part) -> LocalTally:
+        counts = {}
+        for rows in parts:
+            if part.has(rows.relation):
+                assert rows.weight is not None
+                self.rows_read += len(rows)
+                counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+        return LocalTally(self.dictionary, counts)
+
+
+@dataclass
+class Wanted:
+    """By which arguments, besides the first, facts are kept: those that plans have read them by so far."""
+
+    by_part: dict[Part, frozenset[int]] = field(default_factory=dict)
+
+    def add(self, part: Part, key: int) -> None:
+        self.by_part[part] = self.by_part.get(part, frozenset()) | {key}
+
+    def parts(self, key: int) -> list[Part]:
+        """What is kept by an argument; everything is by the first."""
+        return [part for part, keys in self.by_part.items() if key in keys] if key else [EVERYTHING]
+
+    def every_key(self) -> set[int]:
+        return {0}.union(*self.by_part.values())
+
+    def keys(self, relation: Relation, arity: int) -> frozenset[int]:
+        """By which arguments the facts of a relation are kept."""
+        wanted = (keys for part, keys in self.by_part.items() if part.has(relation))
+        return frozenset(k for k in {0}.union(*wanted) if has_argument(relation, arity, k))
+
+    def near(self, part: Part) -> list[tuple[Part, int]]:
+        """What is kept so of relations that may be in a part."""
+        both = [w for w in self.by_part if w.predicate == part.predicate and _may_share(w.split, part.split)]
+        return [(w, key) for w in both for key in self.by_part[w]]
+
+
+def _may_share(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A rule to run: its plan, and the set that each atom reads."""
+
+    plan: int
+    sources: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Rules of a guard and one atom, whose candidates are shown from `start` up to `stop`."""
+
+    rules: bytes  # pickled
+    guards: int
+    facts: int
+    read: tuple[Relation, ...]  # the relations of `facts` that the atoms read
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The rules that a job runs."""
+
+    plans: Mapping[int, bytes]  # by number, pickled, so that a process reads each once
+    entries: tuple[Entry, ...]
+    window: Window | None = None
+    tallied: bool = False
+    behind: int | None = None  # results are told apart: those in this set, and those not
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that tasks have to know."""
+
+    engine: str
+    scratch: str
+    shards: int
+    memory: int
+    shipped: Shipped
+    constants: Mapping[Term, int]
+    alive: frozenset[int]
+    nodes: Mapping[int, Spec]
+    wanted: Wanted
+    inline: int  # rows that a shard hands back to the driver instead of writing a file
+    rules: Evaluation
+
+    def write(self) -> Path:
+        path = Path(self.scratch) / f"{uuid4().hex}.job"
+        path.write_bytes(pickle.dumps(self))
+        return path
+
+
+_MOST_SITES = 4  # engines that a process serves
+_MOST_PLANS = 10_000
+_MOST_WINDOWS = 64  # sets of rules
+_SITES: dict[str, Site] = {}
+
+
+class Site:
+    """A process, for one engine."""
+
+    def __init__(self, dictionary: Opened, shards: int, memory: int) -> None:
+        self.dictionary = dictionary
+        self.settings = Settings(memory_budget=memory, threads=1)
+        self.engine = self._new_engine()
+        self.reader = Reader(dictionary, shards)
+        self._plans: dict[int, Plan] = {}
+        self._windows: dict[bytes, list[Rule]] = {}
+
+    def _new_engine(self) -> LocalEngine:
+        engine = LocalEngine(self.settings, self.dictionary)
+        engine.searches_by_codes = False  # the next window may be another process's, that has none
+        return engine
+
+    def plan(self, number: int, pickled: Mapping[int, bytes]) -> Plan:
+        """Read once, so that what the local engine remembers of its rules is found again."""
+        if number not in self._plans:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[number] = pickle.loads(pickled[number])
+        return self._plans[number]
+
+    def rules(self, window: Window) -> list[Rule]:
+        if window.rules not in self._windows:
+            if len(self._windows) >= _MOST_WINDOWS:
+                self._windows.clear()
+            self._windows[window.rules] = pickle.loads(window.rules)
+        return self._windows[window.rules]
+
+    def sources(self, step: Step, entry: Entry, bindings: LocalFacts | None, shard: int) -> list[LocalFacts]:
+        """What each atom of a step reads at a shard."""
+        found = []
+        atoms = [b if isinstance(b, Atom) else b.atom for b in step.rule.body if isinstance(b, Atom | Negation)]
+        for atom, read in zip(atoms, step.reads, strict=True):
+            if read.source is None:
+                assert bindings is not None
+                found.append(bindings)
+                continue
+            node, part = entry.sources[read.source], part_of(atom, self.dictionary.encode)
+            if read.key == ALL:
+                found.append(self.reader.whole(node, part))
+            else:
+                found.append(self.reader.facts(node, read.key, part._replace(value=None), shard))
+        return found
+
+    def take_created(self) -> Sequence[str]:
+        """The terms that were made here and that no dictionary has; they are forgotten, and what they touched."""
+        created = self.dictionary.created()
+        if created:
+            self.dictionary.forget()
+            self.engine = self._new_engine()
+        return created
+
+
+@lru_cache(maxsize=4)
+def load(path: str) -> Job:
+    """A job file, read once by all stages that run here."""
+    job = pickle.loads(Path(path).read_bytes())
+    assert isinstance(job, Job)
+    return job
+
+
+def site_of(job: Job) -> Site:
+    """The caches for a job's engine, turned to the sets that the job reads."""
+    dictionary = job.shipped.open()
+    dictionary.know(job.constants)
+    site = _SITES.get(job.engine)
+    if site is None:
+        while len(_SITES) >= _MOST_SITES:
+            _SITES.pop(next(iter(_SITES)))
+        site = _SITES[job.engine] = Site(dictionary, job.shards, job.memory)
+    if site.reader.nodes is not job.nodes:
+        site.reader.turn(job.nodes, job.alive)
+    return site
+
+
+def close(engine: str) -> None:
+    """Forget an engine."""
+    _SITES.pop(engine, None)

@@ -1,0 +1,109 @@
+"""What is explained where equal terms are stored under one name: names in, representatives inside, names out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Generic, TypeVar
+
+from tidelog.algebra.engine import Engine
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.equality.maintain import Rewritten, rewritten
+from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
+from tidelog.algorithms.equality.representatives import SAME, Representatives
+from tidelog.explain.explained_version import Numbered, Subject
+from tidelog.explain.proof import Node
+from tidelog.model.facts import Fact
+from tidelog.rules.printer import format_term
+from tidelog.rules.syntax import Rule
+
+F = TypeVar("F", bound=FactSet)
+
+_MOST_NAMES = 10_000  # ways to name one fact that are looked through for the explicit one
+
+
+@dataclass(frozen=True)
+class Named(Generic[F]):
+    """A subject, and how its facts are called outside."""
+
+    subject: Subject[F]
+    asserted: F  # explicit facts as they were given
+    representatives: Representatives[F] | None = None
+
+    def stored(self, fact: Fact) -> Fact:
+        """The fact as it is stored."""
+        if self.representatives is None:
+            return fact
+        standing = self.representatives.of(fact.args)
+        return Fact(fact.predicate, tuple(standing.get(t, t) for t in fact.args))
+
+    def shown(self, fact: Fact, root: Node) -> Node:
+        """A proof of the stored fact as one of the fact that was asked for; explicit facts as they were asserted."""
+        if self.representatives is None:
+            return root
+        root = self._with_leaves(root)
+        if root.fact == fact:
+            return root
+        return root.premises[0] if root.kind == "names" and root.premises[0].fact == fact else self._renamed(fact, root)
+
+    def _renamed(self, fact: Fact, node: Node) -> Node:
+        pairs = dict.fromkeys((a, b) for a, b in zip(fact.args, node.fact.args, strict=True) if a != b)
+        prefixes = self.subject.prefixes
+        equal = tuple((format_term(a, prefixes), format_term(b, prefixes)) for a, b in pairs)
+        return Node(fact, "names", premises=(node,), equal=equal)
+
+    def _with_leaves(self, root: Node) -> Node:
+        made: dict[Node, Node] = {}
+        waiting = [root]
+        while waiting:
+            node = waiting[-1]
+            missing = [p for p in node.premises if p not in made]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            made[node] = self._leaf(node) if node.kind == "explicit" else self._above(node, made)
+        return made[root]
+
+    @staticmethod
+    def _above(node: Node, made: Mapping[Node, Node]) -> Node:
+        return replace(node, premises=tuple(made[p] for p in node.premises))
+
+    def _leaf(self, node: Node) -> Node:
+        """An explicit fact under the names with which it was asserted."""
+        if node.fact.predicate == SAME:
+            member, first = (format_term(t, self.subject.prefixes) for t in node.fact.args)
+            return replace(node, kind="names", equal=((member, first),))
+        if self.subject.one(node.fact) & self.asserted:
+            return node
+        return self._renamed(node.fact, Node(self._asserted(node.fact), "explicit"))
+
+    def _asserted(self, fact: Fact) -> Fact:
+        """One of the explicit facts that became this one."""
+        assert self.representatives is not None
+        members = self.representatives.members(fact.args)
+        choices = [sorted(members[t]) for t in fact.args]
+        names = (Fact(fact.predicate, args) for args, _ in zip(product(*choices), range(_MOST_NAMES), strict=False))
+        return min(self.subject.engine.collect(names) & self.asserted, default=fact)
+
+
+def named_subject(
+    engine: Engine[F],
+    E: F,
+    I: F,
+    rules: tuple[Rule, ...],
+    prefixes: Mapping[str, str],
+    options: Mapping[str, object],
+    kept: object,
+) -> Named[F]:
+    """One version of a knowledge base, ready to be explained."""
+    mode = mode_of(options)
+    if mode is MODES[OFF]:
+        numbered = tuple(Numbered(i, r) for i, r in enumerate(rules, 1) if r.heads)
+        return Named(Subject(engine, E, I, numbered, prefixes), E)
+    state = kept if isinstance(kept, Rewritten) else rewritten(engine, rules, E, I)
+    numbered = tuple(
+        Numbered(i, version) for i, r in enumerate(rules, 1) if r.heads for version in mode.rules(engine, (r,), I)
+    )
+    return Named(Subject(engine, state.E, I, numbered, prefixes), E, state.representatives)

@@ -1,0 +1,188 @@
+"""What is explained: one version of a knowledge base, as its facts are stored, with its rules numbered and indexed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Generic, NamedTuple, TypeVar
+
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import Extended, over, reading, with_body
+from tidelog.model.facts import Fact
+from tidelog.model.terms import TRIPLE, Term
+from tidelog.rules.syntax import Aggregate, Assignment, Atom, Rule, Variable
+
+F = TypeVar("F", bound=FactSet)
+
+Binding = Mapping[Variable, Term]
+
+_Key = tuple[str, Term | None, Term | None]
+
+VALUE = Variable("#value")  # no program can call a variable so
+
+
+class Numbered(NamedTuple):
+    """A rule and its place among the rules of the knowledge base, from 1."""
+
+    number: int
+    rule: Rule
+
+    @property
+    def label(self) -> str:
+        return f"rule {self.rule.name or self.number}"
+
+
+@dataclass(frozen=True)
+class Way:
+    """A rule and one of its heads: a way to derive facts."""
+
+    numbered: Numbered
+    head: Atom  # with the variable `VALUE` in place of an aggregate
+
+    @property
+    def rule(self) -> Rule:
+        return self.numbered.rule
+
+    @cached_property
+    def guarded(self) -> Rule:
+        """The rule with its head in front of the body."""
+        return with_body(self.rule, self.head)
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        return variables_of(self.guarded)
+
+
+class RuleIndex:
+    """The rules, by what they are made of and by the facts they may derive."""
+
+    def __init__(self, rules: tuple[Numbered, ...]) -> None:
+        self.axioms = tuple(n for n in rules if not n.rule.body)
+        self.aggregates = tuple(n for n in rules if n.rule.aggregate is not None)
+        plain = [n for n in rules if n.rule.body and n.rule.aggregate is None]
+        self.unconditional = tuple(n for n in plain if not n.rule.atoms)  # on any fact that is there
+        self.plain = tuple(n.rule for n in plain if n.rule.atoms)
+        self.guarded = tuple(with_body(r, h) for r in self.plain for h in r.heads)
+        self._by_head: dict[_Key, list[Way]] = {}
+        self._by_name: dict[str, list[Way]] = {}
+        for numbered in rules:
+            for head in dict.fromkeys(_plain_head(h) for h in numbered.rule.heads):
+                way = Way(numbered, head)
+                self._by_head.setdefault(_key(head), []).append(way)
+                self._by_name.setdefault(head.predicate, []).append(way)
+
+    def ways(self, atom: Atom | Fact) -> Iterator[Way]:
+        """The rules whose heads may agree with a fact or an atom."""
+        name, predicate, object_ = _key(atom)
+        found = self._by_name.get(name, [])
+        if predicate and object_:
+            keys = product((name,), (predicate, None), (object_, None))
+            found = [w for key in keys for w in self._by_head.get(key, ())]
+        return (w for w in found if agree(w.head, atom))
+
+    def named(self, predicate: str) -> list[Way]:
+        """The rules with a head of that name, whatever its arguments."""
+        return self._by_name.get(predicate, [])
+
+
+@lru_cache(maxsize=16)
+def _index(rules: tuple[Numbered, ...], names: tuple[str | None, ...]) -> RuleIndex:
+    """Kept, because many facts are explained with the same rules; equal rules may have other names."""
+    return RuleIndex(rules)
+
+
+@dataclass(frozen=True)
+class Subject(Generic[F]):
+    """Explicit facts E and all facts I as they are stored, and the rules as they run over them."""
+
+    engine: Engine[F]
+    E: F
+    I: F
+    rules: tuple[Numbered, ...]
+    prefixes: Mapping[str, str]
+
+    @cached_property
+    def index(self) -> RuleIndex:
+        return _index(self.rules, tuple(n.rule.name for n in self.rules))
+
+    @cached_property
+    def axioms(self) -> F:
+        """What rules without a body say."""
+        return self.engine.derive([over(n.rule, self.I) for n in self.index.axioms], Work())
+
+    @cached_property
+    def ground(self) -> F:
+        """What needs no proof: explicit facts and axioms."""
+        return self.E | self.axioms if self.index.axioms else self.E
+
+    @cached_property
+    def unconditional(self) -> F:
+        """What rules derive that read no fact, though they may compute, and ask for absent ones."""
+        return self.engine.derive([over(n.rule, self.I) for n in self.index.unconditional], Work())
+
+    def holds(self, fact: Fact) -> bool:
+        return bool(self.one(fact) & self.I)
+
+    def one(self, fact: Fact) -> F:
+        return self.engine.collect((fact,))
+
+    def instances(self, way: Way, guards: F, facts: F, limit: int | None = None) -> Iterator[dict[Variable, Term]]:
+        """Bindings with which a rule derives one of the guards from some facts."""
+        for row in self.engine.instances(self.reading(way.guarded, guards, facts), way.variables, limit):
+            yield dict(zip(way.variables, row, strict=True))
+
+    def steps(self, way: Way, fact: Fact, facts: F, limit: int | None = None) -> Iterator[dict[Variable, Term]]:
+        """Bindings with which a rule derives one fact from some others; the head's values need not be looked up."""
+        head = {a: t for a, t in zip(way.head.args, fact.args, strict=True) if isinstance(a, Variable)}
+        others = [v for v in way.variables if v not in head]
+        for row in self.engine.instances(self.reading(way.guarded, self.one(fact), facts), others, limit):
+            yield {**head, **dict(zip(others, row, strict=True))}
+
+    def reading(self, guarded: Rule, guards: F, facts: F) -> Extended[F]:
+        return reading(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
+
+
+def variables_of(rule: Rule) -> tuple[Variable, ...]:
+    """The variables that a match of the rule has values for."""
+    atoms = [v for atom in rule.atoms for v in atom.variables()]
+    return tuple(dict.fromkeys([*atoms, *(b.variable for b in rule.body if isinstance(b, Assignment))]))
+
+
+def ground_atom(atom: Atom, binding: Binding) -> Fact:
+    """The fact an atom becomes; every variable must have a value."""
+    return Fact(atom.predicate, tuple(binding[a] if isinstance(a, Variable) else a for a in atom.args))  # type: ignore[misc]
+
+
+def premises(rule: Rule, binding: Binding) -> tuple[Fact, ...]:
+    """The facts that the positive atoms become, in order."""
+    return tuple(ground_atom(atom, binding) for atom in rule.atoms)
+
+
+def agree(head: Atom, other: Atom | Fact) -> bool:
+    """Whether two atoms may be the same fact, as far as constants and repeated variables of the first say."""
+    if head.predicate != other.predicate or len(head.args) != len(other.args):
+        return False
+    bound: dict[Variable, object] = {}
+    for mine, theirs in zip(head.args, other.args, strict=True):
+        if isinstance(theirs, Variable):
+            continue
+        if theirs != (bound.setdefault(mine, theirs) if isinstance(mine, Variable) else mine):
+            return False
+    return True
+
+
+def _plain_head(head: Atom) -> Atom:
+    if not any(isinstance(a, Aggregate) for a in head.args):
+        return head
+    return replace(head, args=tuple(VALUE if isinstance(a, Aggregate) else a for a in head.args))
+
+
+def _key(atom: Atom | Fact) -> _Key:
+    """Triples are told apart by their predicates and objects."""
+    if atom.predicate != TRIPLE or len(atom.args) != 3:
+        return atom.predicate, None, None
+    _, name, object_ = (a if isinstance(a, str) else None for a in atom.args)
+    return atom.predicate, name, object_

@@ -1,0 +1,315 @@
+"""How high the lowest proof of a fact is: backwards to what may support it, forwards from what needs no proof.
+
+    height    0 for explicit facts and axioms, else one more than the highest premise
+
+    backward  S0 = the fact,  S(d+1) = bodies of H <- H[S(d)], B1[I] .. Bn[I], without what needs no proof
+    forward   L0 = what needs no proof among the bodies,  L(j+1) = H[C] <- B1[L0 | .. | L(j)] ..      C = S0 | .. | S(d)
+
+A proof of height d + 1 has only facts of C above its leaves, so if the forward rounds reach the fact in at most d + 1
+rounds, the number of rounds is its height exactly. Of the last S(d) only bodies that need no proof are of use, so there
+the backward step reads those and not I. Both steps work on whole sets: a fact with thousands of supports costs a few
+joins, and the facts of each round say where proofs of that height are to be found (`shortest`).
+
+A proof of least height, made from the facts of each height.
+
+Of the instances that lead to a fact from lower facts (at most 8 of each rule) one is taken whose premises are lowest
+in sum, then one with fewest premises, then the first rule. So the height of the whole, and of every part, is the least
+there is; the number of steps need not be.
+
+All proofs of a fact, lowest first.
+
+A proof is a tree in which no fact stands below itself; two proofs differ if somewhere a fact has another rule, or the
+same rule with other values. An explicit fact that rules derive too has both kinds of proof. A fact that a rule instance
+needs twice has one proof there. For each height in turn the trees of that height are built, premise by premise; what
+cannot be proved within a height at all is known after the first look. Within a height smaller trees come first, as far
+as they are found before the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, islice
+from operator import or_
+from typing import Generic, TypeVar
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.fact_set import FactSet
+from tidelog.errors import LimitError
+from tidelog.explain.explained_version import Binding, Subject, Way, ground_atom, premises
+from tidelog.explain.proof import Group, Node, Proof, groups_of
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.syntax import Rule, Variable
+
+F = TypeVar("F", bound=FactSet)
+
+MOST = 5_000_000  # facts looked at for one proof
+_MANY_ROUNDS = 16  # from which on it pays to have the height of each fact at hand
+_EACH = 6  # depths up to which every one is tried; deeper ones are tried when they are a quarter more
+
+
+@dataclass
+class Heights(Generic[F]):
+    """The facts of each height, among those that were looked at; and the groups of those that aggregates gave."""
+
+    rounds: list[F]
+    groups: dict[Fact, list[Group]]
+
+    @cached_property
+    def up_to(self) -> list[F]:
+        """The facts of each height and all lower ones."""
+        return list(accumulate(self.rounds, or_))
+
+    def of(self, collected: F) -> dict[Fact, int]:
+        """How high some facts are; those that were not looked at are absent."""
+        if len(self.rounds) > _MANY_ROUNDS:
+            return {fact: self._known[fact] for fact in collected if fact in self._known}
+        return {fact: height for height, some in enumerate(self.rounds) for fact in collected & some}
+
+    @cached_property
+    def _known(self) -> dict[Fact, int]:
+        return {fact: height for height, some in enumerate(self.rounds) for fact in some}
+
+
+@dataclass
+class _Search(Generic[F]):
+    """The backward part: what was seen."""
+
+    subject: Subject[F]
+    most: int
+    C: F  # facts to be derived
+    leaves: F  # bodies that need no proof
+    groups: dict[Fact, list[Group]] = field(default_factory=dict)
+    work: Work = field(default_factory=Work)
+
+    def bodies(self, facts: F, read: F) -> F:
+        found, _ = self.subject.engine.supports(
+            self.subject.index.guarded, facts, read, self.subject.I, 0, None, self.work
+        )
+        if len(found) + len(self.C) > self.most:
+            raise LimitError(
+                f"more than {self.most:,} facts may support this one; "
+                "raise `most`, or explain a fact that is closer to the explicit ones"
+            )
+        return found
+
+    def group_facts(self, facts: F) -> F:
+        """The facts of the groups that some facts were computed from."""
+        names = {h.predicate for n in self.subject.index.aggregates for h in n.rule.heads}
+        for name in names & facts.predicates().keys() if names else ():
+            self.groups |= {f: list(groups_of(self.subject, f)) for f in facts.only(name) if f not in self.groups}
+        asked = (f for f in facts) if self.groups else iter(())
+        return self.subject.engine.collect(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
+
+    def rounds(self, goal: F, leaves: F, most: int | None) -> list[F]:
+        """The forward part: what can be derived in so many rounds, up to the one that has the goal."""
+        subject, nothing = self.subject, self.subject.engine.collect(())
+        found, known, before, new = [leaves], leaves, nothing, leaves
+        while not goal & new and (most is None or len(found) <= most):
+            heads = subject.engine.derive_pivoted(subject.index.plain, before, new, known, subject.I, self.work)
+            heads = heads | self._complete(known)
+            if len(found) == 1:
+                heads = heads | subject.unconditional
+            before, new = known, (heads & self.C) - known
+            if not new:
+                break
+            known = known | new
+            found.append(new)
+        return found
+
+    def _complete(self, known: F) -> F:
+        """The facts of aggregates all of whose group is known."""
+        collect = self.subject.engine.collect
+        return collect(f for f, gs in self.groups.items() for g in gs if not collect(g.premises) - known)
+
+
+def least_heights(subject: Subject[F], fact: Fact, most: int = MOST) -> Heights[F]:
+    """What the lowest proofs of a fact that holds are made of, by height; it is itself in the last round."""
+    goal, nothing = subject.one(fact), subject.engine.collect(())
+    if goal & subject.ground:
+        return Heights([goal], {})
+    search = _Search(subject, most, goal, nothing)
+    S, depth = goal, 0
+    while S:
+        more = search.group_facts(S)
+        if _is_tried(depth):
+            leaves = search.leaves | search.bodies(S, subject.ground) | (more & subject.ground)
+            rounds = search.rounds(goal, leaves, depth + 1)
+            if goal & rounds[-1]:
+                return Heights(rounds, search.groups)
+        bodies = search.bodies(S, subject.I) | more
+        search.leaves = search.leaves | (bodies & subject.ground)
+        S = bodies - subject.ground - search.C
+        search.C = search.C | S
+        depth += 1
+    return Heights(search.rounds(goal, search.leaves, None), search.groups)
+
+
+def _is_tried(depth: int) -> bool:
+    """Trying costs a round for each level so far, so of large depths only some are tried."""
+    tried = _EACH
+    while tried < depth:
+        tried += max(1, tried // 4)
+    return depth <= _EACH or tried == depth
+
+
+_CANDIDATES = 8  # instances of one rule to choose from
+
+
+@dataclass(frozen=True)
+class Step:
+    """How a fact is derived: by an instance of a rule, or by all matches of a group."""
+
+    way: Way
+    binding: Binding
+    premises: tuple[Fact, ...]
+    group: Group | None = None
+
+    def node(self, fact: Fact, nodes: dict[Fact, Node]) -> Node:
+        below = tuple(nodes[p] for p in self.premises)
+        kind = "rule" if self.group is None else "aggregate"
+        return Node(fact, kind, self.way.numbered, self.binding, below, self.group)  # type: ignore[arg-type]
+
+
+def shortest(subject: Subject[F], fact: Fact, most: int = MOST) -> Node:
+    """The proof of a fact that holds."""
+    heights = least_heights(subject, fact, most)
+    used: list[dict[Fact, Step | None]] = [{} for _ in heights.rounds]  # facts of each height
+    used[-1][fact] = None
+    for height in range(len(used) - 1, 0, -1):
+        for each in used[height]:
+            used[height][each], below = _step(subject, each, heights, heights.up_to[height - 1])
+            for premise, lower in below.items():
+                used[lower].setdefault(premise)
+    nodes: dict[Fact, Node] = {}
+    for each, step in (item for some in used for item in some.items()):
+        nodes[each] = leaf(subject, each) if step is None else step.node(each, nodes)
+    return nodes[fact]
+
+
+def _step(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> tuple[Step, dict[Fact, int]]:
+    """The best step to a fact, and how high its premises are."""
+    steps = list(_steps(subject, fact, heights, lower))
+    facts = {p for s in steps for p in s.premises}
+    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(subject.engine.collect(facts))
+    best = min(steps, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
+    return best, {p: known[p] for p in best.premises}
+
+
+def _steps(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[Step]:
+    """Some of the steps that lead to a fact from lower ones."""
+    for way in subject.index.ways(fact):
+        if way.rule.aggregate is None and all(lower.may_match(a) for a in way.rule.atoms):
+            for binding in subject.steps(way, fact, lower, _CANDIDATES):
+                yield Step(way, binding, premises(way.rule, binding))
+    highest = {p for g in heights.groups.get(fact, ()) for p in g.premises}
+    there = set(subject.engine.collect(highest) & lower) if highest else set()
+    for group in heights.groups.get(fact, ()):
+        if there.issuperset(group.premises):
+            yield Step(group.way, {}, group.premises, group)
+
+
+def leaf(subject: Subject[F], fact: Fact) -> Node:
+    """A fact that needs no proof."""
+    if not subject.index.axioms or subject.one(fact) & subject.E:
+        return Node(fact, "explicit")
+    ways = (w for w in subject.index.ways(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
+    return Node(fact, "axiom", next(ways).numbered)
+
+
+MOST_STEPS = 1_000_000  # instances and trees looked at
+_HIGHEST = 150  # trees are built recursively
+
+
+@dataclass
+class _Trees(Generic[F]):
+    subject: Subject[F]
+    looked_at: int = 0
+    cut: bool = False  # whether a tree was given up only because it would have been too high
+    _leaves: dict[Fact, Node] = field(default_factory=dict)
+    _steps: dict[Fact, list[Step]] = field(default_factory=dict)
+    _within: dict[tuple[Fact, int], bool] = field(default_factory=dict)
+
+    def of(self, fact: Fact, height: int, path: frozenset[Fact]) -> Iterator[Node]:
+        """The trees for a fact that are at most so high, and have no fact of the path."""
+        steps = self.steps(fact)
+        if fact in self._leaves:
+            yield self._leaves[fact]
+        if height == 0:
+            self.cut = self.cut or bool(steps)
+            return
+        path = path | {fact}
+        for step in steps:
+            facts = list(dict.fromkeys(step.premises))
+            if path.isdisjoint(facts) and all(self._is_within(p, height - 1) for p in facts):
+                for below in self._all(facts, height - 1, path):
+                    self._look()
+                    yield step.node(fact, below)
+
+    def _all(self, facts: Sequence[Fact], height: int, path: frozenset[Fact]) -> Iterator[dict[Fact, Node]]:
+        """A tree for each of the facts, in all combinations."""
+        if not facts:
+            yield {}
+            return
+        for node in self.of(facts[0], height, path):
+            for others in self._all(facts[1:], height, path):
+                yield {facts[0]: node, **others}
+
+    def _is_within(self, fact: Fact, height: int) -> bool:
+        """Whether a fact has a proof of that height, whatever stands above it."""
+        known = self._within.get((fact, height))
+        if known is None:
+            steps = self.steps(fact)
+            known = fact in self._leaves or (
+                height > 0 and any(all(self._is_within(p, height - 1) for p in s.premises) for s in steps)
+            )
+            self._within[fact, height] = known
+        self.cut = self.cut or not known
+        return known
+
+    def steps(self, fact: Fact) -> list[Step]:
+        """All ways to derive a fact."""
+        if fact not in self._steps:
+            guard = self.subject.one(fact)
+            if guard & self.subject.ground:
+                self._leaves[fact] = leaf(self.subject, fact)
+            self._steps[fact] = found = []
+            for step in steps_to(self.subject, fact, MOST_STEPS - self.looked_at):
+                self._look()
+                found.append(step)
+        return self._steps[fact]
+
+    def _look(self) -> None:
+        self.looked_at += 1
+        if self.looked_at >= MOST_STEPS:
+            raise LimitError(
+                f"more than {MOST_STEPS:,} steps were looked at for proofs; ask for fewer proofs, or for one"
+            )
+
+
+def every(subject: Subject[F], fact: Fact, limit: int) -> list[Node]:
+    """At most `limit` proofs of a fact that holds."""
+    trees, found = _Trees(subject), list[Node]()
+    for height in range(_HIGHEST):
+        trees.cut = False
+        new = (node for node in trees.of(fact, height, frozenset()) if node.height == height)
+        found += sorted(islice(new, limit - len(found)), key=lambda node: Proof(node).size)
+        if len(found) == limit or not trees.cut:
+            return found
+    raise LimitError(f"some proofs are higher than {_HIGHEST} steps; ask for {len(found)} or fewer")
+
+
+def steps_to(subject: Subject[F], fact: Fact, limit: int | None = None) -> Iterator[Step]:
+    """All ways to derive a fact in one step, at most `limit` of each rule."""
+    seen = set[tuple[Rule, tuple[tuple[Variable, Term], ...]]]()
+    for way in subject.index.ways(fact):
+        if way.rule.aggregate is None and way.rule.body:
+            for binding in subject.steps(way, fact, subject.I, limit):
+                known = way.rule, tuple(sorted(binding.items(), key=lambda item: item[0].name))
+                if known not in seen:  # a rule with two heads may give the fact twice
+                    seen.add(known)
+                    yield Step(way, binding, premises(way.rule, binding))
+    for group in groups_of(subject, fact):
+        yield Step(group.way, {}, group.premises, group)

@@ -1,0 +1,266 @@
+"""Proofs as JSON, HTML and Graphviz. Names come from data, so whatever they are, they are escaped.
+
+Proofs as text: what each line says, and the tree of them.
+
+What `explain` gives back: one proof or several, in any form.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from html import escape
+
+from tidelog.algorithms.equality.representatives import SAME
+from tidelog.explain.explained_version import Numbered
+from tidelog.explain.proof import Node, Proof
+from tidelog.model.facts import Fact
+from tidelog.rules.printer import format_atom, format_literal, format_rule, format_term
+from tidelog.rules.syntax import Atom, Literal, Negation, Rule
+
+Prefixes = Mapping[str, str]
+
+ABOVE = "shown above"
+EXPLICIT, AXIOM = "explicit", "an axiom of the rules"
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a proof: a fact or a check, and why it holds."""
+
+    text: str
+    reason: str
+    mark: str = ""
+
+    def __str__(self) -> str:
+        return "  ".join(part for part in (self.text, self.reason, f"<- {self.mark}" if self.mark else "") if part)
+
+
+def fact_text(fact: Fact, prefixes: Prefixes) -> str:
+    return atom_text(Atom(fact.predicate, fact.args), prefixes)
+
+
+def atom_text(atom: Atom, prefixes: Prefixes) -> str:
+    if atom.predicate == SAME:
+        return " = ".join(format_term(term, prefixes) for term in atom.args)
+    return format_atom(atom, prefixes)
+
+
+def reason(node: Node) -> str:
+    """Why a node holds."""
+    label = node.numbered.label if node.numbered else ""
+    if node.group is not None:
+        over = node.group.way.rule.aggregate
+        assert over is not None
+        return f"{label}: #{over.function} over {node.group.size:,} matches"
+    if node.kind == "names":
+        return f"other names: {', '.join(f'{one} = {other}' for one, other in node.equal)}"
+    return {"explicit": EXPLICIT, "axiom": f"{label}: {AXIOM}"}.get(node.kind, label)
+
+
+def node_line(node: Node, proof: Proof, prefixes: Prefixes, again: bool = False) -> Line:
+    why = f"{reason(node)}, {ABOVE}" if again else reason(node)
+    return Line(fact_text(node.fact, prefixes), why, proof.marks.get(node, ""))
+
+
+def check_lines(node: Node, prefixes: Prefixes) -> Iterator[Line]:
+    """What a step rests on besides its premises."""
+    for check in node.checks:
+        yield check_line(check, prefixes)
+    if node.group is not None and node.group.size > len(node.group.matches):
+        yield Line(f"… {node.group.size - len(node.group.matches):,} more matches", "")
+
+
+def check_line(check: Literal, prefixes: Prefixes) -> Line:
+    if isinstance(check, Negation):
+        return Line(f"not {atom_text(check.atom, prefixes)}", "absent")
+    return Line(format_literal(check, prefixes), "checked")
+
+
+def tree(proof: Proof, prefixes: Prefixes) -> str:
+    """The proof as indented lines, and the rules it uses below."""
+    lines: list[str] = []
+    seen: set[Node] = set()
+    waiting: list[tuple[str, str, Node | Line]] = [("", "", proof.root)]
+    while waiting:
+        own, below, item = waiting.pop()
+        if isinstance(item, Line):
+            lines.append(f"{own}{item}")
+            continue
+        again = item in seen and bool(item.premises)
+        seen.add(item)
+        lines.append(f"{own}{node_line(item, proof, prefixes, again)}")
+        children: list[Node | Line] = [] if again else [*item.premises, *check_lines(item, prefixes)]
+        branches = (("└─ ", "   ") if i == len(children) else ("├─ ", "│  ") for i in range(1, len(children) + 1))
+        waiting += reversed([(below + a, below + b, c) for (a, b), c in zip(branches, children, strict=True)])
+    return "\n".join([*lines, *legend(proof.rules(), prefixes)])
+
+
+def legend(rules: Iterable[Numbered], prefixes: Prefixes) -> Iterator[str]:
+    """The texts of rules, after an empty line."""
+    texts = [f"{n.label}: {format_rule(n.rule, prefixes)}" for n in rules]
+    yield from ["", *texts] if texts else []
+
+
+_STYLE = (
+    ".tidelog-proof{font-family:monospace;line-height:1.5}.tidelog-proof details,.tidelog-proof div.leaf"
+    "{margin-left:1.2em}.tidelog-proof .why{color:#777;margin-left:1em}.tidelog-proof .mark{color:#b00;margin-left:1em}"
+)
+
+
+def as_dict(proof: Proof, prefixes: Prefixes) -> dict[str, object]:
+    """The proof as plain objects: steps by number, the first is the fact itself."""
+    numbers = {node: i for i, node in enumerate(proof.nodes)}
+    rules = proof.rules()
+    return {
+        "fact": fact_text(proof.fact, prefixes),
+        "height": proof.height,
+        "size": proof.size,
+        "steps": [_step(node, proof, numbers, prefixes) for node in proof.nodes],
+        "rules": [{"number": n.number, "name": n.rule.name, "text": format_rule(n.rule, prefixes)} for n in rules],
+    }
+
+
+def _step(node: Node, proof: Proof, numbers: dict[Node, int], prefixes: Prefixes) -> dict[str, object]:
+    step: dict[str, object] = {"id": numbers[node], "fact": fact_text(node.fact, prefixes), "kind": node.kind}
+    if node.numbered is not None:
+        step["rule"] = node.numbered.number
+    if node.binding:
+        step["binding"] = {v.name: format_term(t, prefixes) for v, t in node.binding.items()}
+    if node.premises:
+        step["premises"] = [numbers[p] for p in node.premises]
+    if node.checks:
+        step["checks"] = [line.text for line in check_lines(node, prefixes)]
+    if node.group is not None:
+        step["matches"] = node.group.size
+        step["shown"] = [{v.name: format_term(t, prefixes) for v, t in m.items()} for m in node.group.matches]
+    if node.equal:
+        step["equal"] = [list(pair) for pair in node.equal]
+    if node in proof.marks:
+        step["mark"] = proof.marks[node]
+    return step
+
+
+def as_html(proofs: list[Proof], prefixes: Prefixes) -> str:
+    """A fragment that needs nothing else; parts of a proof can be folded."""
+    parts = [f"<style>{_STYLE}</style>"]
+    for proof in proofs:
+        parts += [*_html(proof, prefixes), *(f"<div>{escape(line)}</div>" for line in legend(proof.rules(), prefixes))]
+    return f'<div class="tidelog-proof">{"".join(parts)}</div>'
+
+
+def _html(proof: Proof, prefixes: Prefixes) -> Iterator[str]:
+    seen: set[Node] = set()
+    waiting: list[Node | Line | str] = [proof.root]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, str):
+            yield item
+        elif isinstance(item, Line):
+            yield f'<div class="leaf">{_html_line(item)}</div>'
+        else:
+            again = item in seen and bool(item.premises)
+            seen.add(item)
+            line = _html_line(node_line(item, proof, prefixes, again))
+            below: list[Node | Line] = [] if again else [*item.premises, *check_lines(item, prefixes)]
+            yield f"<details open><summary>{line}</summary>" if below else f'<div class="leaf">{line}</div>'
+            waiting += ["</details>", *reversed(below)] if below else []
+
+
+def _html_line(line: Line) -> str:
+    why = f'<span class="why">{escape(line.reason)}</span>' if line.reason else ""
+    mark = f'<span class="mark">{escape(line.mark)}</span>' if line.mark else ""
+    return f"<b>{escape(line.text)}</b>{why}{mark}"
+
+
+def as_dot(proofs: list[Proof], prefixes: Prefixes) -> str:
+    """A graph for Graphviz: a box for each step, arrows from premises to what they prove."""
+    lines = ["digraph proof {", "  rankdir=BT;", "  node [shape=box, fontname=monospace];"]
+    for number, proof in enumerate(proofs):
+        names = {node: f"p{number}n{i}" for i, node in enumerate(proof.nodes)}
+        for node, name in names.items():
+            line = node_line(node, proof, prefixes)
+            texts = [line.text, line.reason, line.mark, *(str(c) for c in check_lines(node, prefixes))]
+            shape = ", style=filled, fillcolor=lightgrey" if not node.premises else ""
+            colour = ", color=red" if line.mark else ""
+            lines.append(f'  {name} [label="{_dot(texts)}"{shape}{colour}];')
+            lines += [f"  {names[p]} -> {name};" for p in node.premises]
+    return "\n".join([*lines, "}"])
+
+
+def _dot(texts: list[str]) -> str:
+    escaped = (t.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") for t in texts if t)
+    return "\\n".join(escaped)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Proofs of a fact, lowest first.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="parent(ann, bob) .", add_rules="child(?y, ?x) :- parent(?x, ?y) .")
+    >>> print(kb.explain("child(bob, ann)"))
+    child(bob, ann)  rule 1
+    └─ parent(ann, bob)  explicit
+    <BLANKLINE>
+    rule 1: child(?y, ?x) :- parent(?x, ?y) .
+    """
+
+    proofs: tuple[Proof, ...]
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.proofs)
+
+    def __iter__(self) -> Iterator[Explanation]:
+        """Each proof on its own."""
+        return (Explanation((proof,), self.prefixes) for proof in self.proofs)
+
+    @property
+    def proof(self) -> Proof:
+        """The first proof, which is as low as any."""
+        return self.proofs[0]
+
+    @property
+    def depth(self) -> int:
+        """The height of the first proof: 0 for an explicit fact."""
+        return self.proof.height
+
+    def facts(self) -> list[str]:
+        """The explicit facts that the proofs rest on, as text."""
+        found = dict.fromkeys(fact for proof in self.proofs for fact in proof.leaves())
+        return [fact_text(fact, self.prefixes) for fact in found]
+
+    def rules(self) -> list[Rule]:
+        """The rules that the proofs use, in the order of the knowledge base."""
+        return [n.rule for n in sorted({n.number: n for proof in self.proofs for n in proof.rules()}.values())]
+
+    def tree(self) -> str:
+        """The proofs as indented text."""
+        return "\n\n".join(tree(proof, self.prefixes) for proof in self.proofs)
+
+    def to_dict(self) -> dict[str, object]:
+        """The proofs as plain objects; see the page on explanations."""
+        return {"proofs": [as_dict(proof, self.prefixes) for proof in self.proofs]}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def to_html(self) -> str:
+        """A fragment of HTML that needs nothing else."""
+        return as_html(list(self.proofs), self.prefixes)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_dot(self) -> str:
+        """A graph for Graphviz."""
+        return as_dot(list(self.proofs), self.prefixes)
+
+    def __str__(self) -> str:
+        return self.tree()
+
+    def __repr__(self) -> str:
+        return self.tree()

@@ -1,0 +1,220 @@
+"""What users see of repairs: sets of explicit facts, lightest first, each with what its removal would lead to.
+
+What a user asks of a repair: which fact, what is to be kept, what weighs how much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import overload
+
+from tidelog.algebra.engine import Engine
+from tidelog.algorithms.layers import Program
+from tidelog.changes.result import Change
+from tidelog.errors import ConstraintError, UsageError
+from tidelog.explain.explained_version import Numbered, Subject, agree
+from tidelog.explain.proof import read_fact
+from tidelog.explain.repair.search import Search
+from tidelog.explain.repair.support import Broken, F
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Value, to_value
+from tidelog.rules.parsing.parser import parse_query
+from tidelog.rules.printer import format_atom, format_fact
+from tidelog.rules.syntax import Atom
+
+Weigh = Callable[[tuple[Value, ...]], float] | Mapping[str, float] | None
+Prefixes = Mapping[str, str]
+Expand = Callable[[str], str]  # the full name of a relation
+
+MAX_TRIES = 1_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a user asked for."""
+
+    goal: Fact
+    prefixes: Prefixes
+    limit: int
+    keep: Callable[[Fact], bool]
+    weight: Callable[[Fact], float]
+    max_tries: int
+
+
+def read_request(
+    fact: object, prefixes: Prefixes, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
+) -> Request:
+    """Read and check the arguments of `KnowledgeBase.repair`."""
+    if limit < 1 or max_tries < 1:
+        raise UsageError("limit and max_tries are at least 1")
+    return Request(
+        read_fact(fact, prefixes), prefixes, limit, _keeper(keep, prefixes, expand), _weight(weigh, expand), max_tries
+    )
+
+
+def _keeper(keep: object, prefixes: Prefixes, expand: Expand) -> Callable[[Fact], bool]:
+    """Relations by name, facts, and patterns such as `parent(ann, ?x)`."""
+    names: set[str] = set()
+    patterns: list[Atom] = []
+    for each in _listed(keep):
+        if isinstance(each, Fact):
+            patterns.append(Atom(*each))
+        elif isinstance(each, str) and any(c in each for c in "(["):
+            patterns += _patterns(each, prefixes)
+        elif isinstance(each, str):
+            names.add(expand(each))
+        else:
+            raise UsageError(f"keep takes names of relations, facts and patterns, not {type(each).__name__}")
+    return lambda fact: fact.predicate in names or any(agree(atom, fact) for atom in patterns)
+
+
+def _listed(keep: object) -> Iterable[object]:
+    if keep is None:
+        return ()
+    return (keep,) if isinstance(keep, str | Fact) or not isinstance(keep, Iterable) else keep
+
+
+def _patterns(text: str, prefixes: Prefixes) -> Iterator[Atom]:
+    for literal in parse_query(text, prefixes)[0]:
+        if not isinstance(literal, Atom):
+            raise UsageError(f"{text!r} is not a pattern of facts to keep, such as parent(ann, ?x)")
+        yield literal
+
+
+def _weight(weigh: Weigh, expand: Expand) -> Callable[[Fact], float]:
+    """What a fact weighs: 1 unless something is said of it or of its relation."""
+    if weigh is None:
+        return lambda fact: 1
+    if isinstance(weigh, Mapping):
+        weights = {expand(name): weight for name, weight in weigh.items()}
+        return lambda fact: _checked(weights.get(fact.predicate, 1), fact)
+    return lambda fact: _checked(weigh((fact.predicate, *map(to_value, fact.args))), fact)
+
+
+def _checked(weight: float, fact: Fact) -> float:
+    if not weight > 0:
+        raise UsageError(f"the weight of {format_fact(fact)} is {weight}; expected a number above 0")
+    return weight
+
+
+_SHOWN = 5  # atoms named in a reason
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Explicit facts whose removal makes a fact go away, none of them for nothing.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) . q(a) .", add_rules="r(?x) :- p(?x), q(?x) . s(?x) :- q(?x) .")
+    >>> first, second = kb.repair("r(a)")
+    >>> print(second)
+    remove q(a) . and lose r(a) . s(a) .
+    >>> kb.apply(remove=second.facts).version
+    2
+    """
+
+    facts: tuple[Fact, ...]
+    weight: float
+    effect: Change  # what `preview` says of the removal
+    prefixes: Prefixes = field(repr=False, default_factory=dict)
+
+    @property
+    def rows(self) -> list[tuple[Value, ...]]:
+        """The facts as rows `(predicate, argument, …)`."""
+        return [(fact.predicate, *map(to_value, fact.args)) for fact in self.facts]
+
+    def texts(self, prefixes: Prefixes | None = None) -> list[str]:
+        """The facts as text."""
+        return [format_fact(fact, self.prefixes if prefixes is None else prefixes) for fact in self.facts]
+
+    def __str__(self) -> str:
+        others = sorted(set(self.effect.removed.texts(self.prefixes)) - set(self.texts()))
+        more = f" … {len(others) - _SHOWN:,} more" if len(others) > _SHOWN else ""
+        went = f" and lose {' '.join(others[:_SHOWN])}{more}" if others else ""
+        came = f" and gain {len(self.effect.added):,} facts" if len(self.effect.added) else ""
+        return f"remove {' '.join(self.texts())}{went}{came}"
+
+
+@dataclass(frozen=True)
+class Repairs(Sequence[Repair]):
+    """Repairs of one fact, lightest first. `complete`: there are no others. `reason`: why there is none.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add_rules="p(a) :- .")
+    >>> kb.repair("p(a)").reason
+    'p(a) follows from rules without a body alone; no removal of facts undoes that'
+    """
+
+    fact: Fact
+    found: tuple[Repair, ...]
+    complete: bool
+    reason: str = ""
+
+    @overload
+    def __getitem__(self, index: int) -> Repair: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Repair, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> Repair | tuple[Repair, ...]:
+        return self.found[index]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __str__(self) -> str:
+        more = [] if self.complete or not self.found else ["there may be more"]
+        return "\n".join([*map(str, self.found), *more]) or self.reason
+
+
+def repairs(
+    engine: Engine[F], E: F, I: F, program: Program, request: Request, preview: Callable[[Sequence[Fact]], Change]
+) -> Repairs:
+    """The lightest sets of explicit facts whose removal makes the fact go away, each tried by `preview`."""
+    rules = tuple(Numbered(n, r) for n, r in enumerate(program.after, 1) if r.heads)
+    subject = Subject(engine, E, I, rules, request.prefixes)
+    goal = format_fact(request.goal, request.prefixes).removesuffix(" .")
+    if not subject.holds(request.goal):
+        return Repairs(request.goal, (), True, f"{goal} does not hold, so there is nothing to repair")
+    search = Search(subject, program, request.goal, request.keep, request.weight, request.max_tries)
+    refused: list[str] = []
+    found = tuple(islice(_accepted(search, request, preview, refused), request.limit))
+    search.check()
+    reason = "" if found else _reason(goal, search.stuck, refused, request.prefixes)
+    return Repairs(request.goal, found, search.ended, reason)
+
+
+def _accepted(
+    search: Search[F], request: Request, preview: Callable[[Sequence[Fact]], Change], refused: list[str]
+) -> Iterator[Repair]:
+    """Sets whose removal no constraint forbids."""
+    for facts in search.sets():
+        ordered = tuple(sorted(facts))
+        try:
+            effect = preview(ordered)
+        except ConstraintError as error:
+            refused.append(str(error))
+        else:
+            yield Repair(ordered, sum(map(request.weight, ordered)), effect, request.prefixes)
+
+
+def _reason(goal: str, stuck: Broken | None, refused: list[str], prefixes: Prefixes) -> str:
+    if refused:
+        return f"{len(refused)} sets of facts would do, but removing them is refused: {refused[0]}"
+    kept = " ".join(format_fact(f, prefixes) for f in sorted(stuck.kept)[:_SHOWN]) if stuck else ""
+    absent = _absent(stuck, prefixes) if stuck else ""
+    if kept:
+        return f"{goal} follows from facts that are to be kept: {kept}" + (absent and f" It also {absent}")
+    if absent:
+        return f"no removal of facts undoes {goal}: it {absent}"
+    return f"{goal} follows from rules without a body alone; no removal of facts undoes that"
+
+
+def _absent(stuck: Broken, prefixes: Prefixes) -> str:
+    atoms = list(dict.fromkeys(a for step in stuck.delicate for a in step.absent))[:_SHOWN]
+    named = ", ".join(format_atom(a, prefixes) for a in atoms)
+    return named and f"rests on the absence of {named}, which would have to be added"

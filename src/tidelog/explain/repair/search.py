@@ -1,0 +1,137 @@
+"""Smallest sets of explicit facts that break every proof of a fact: a hitting set tree, lightest sets first.
+
+    S = nothing;  as long as a proof is left without S: whatever breaks it must hold one of its leaves, so try S with
+    each of them
+
+Proofs that share no leaf take a fact each, so the lightest leaf of each is a lower bound on what S still lacks: sets
+are taken in the order of their weight with that (A*), and found in the order of their weight. One that holds a set
+found before is passed over, so each that is found is minimal: no part of it would do.
+
+With negation or aggregates a proof is also broken by what newly follows. There the facts are derived again for every S,
+what may unsettle the proof is tried besides its leaves, and there is no bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from tidelog.algebra.engine import Work
+from tidelog.algebra.fact_set import FactSet
+from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.errors import LimitError
+from tidelog.explain.explained_version import Subject
+from tidelog.explain.repair.support import Broken, Unsettling, is_delicate, support
+from tidelog.model.facts import Fact
+
+if TYPE_CHECKING:
+    from tidelog.algorithms.layers import Program
+
+F = TypeVar("F", bound=FactSet)
+
+Set = frozenset[Fact]
+
+_MOST_PROOFS = 100  # that are counted for a bound
+
+
+@dataclass
+class Search(Generic[F]):
+    """The search for one fact; `stuck` is the first proof that nothing breaks, `ended` says that all was tried."""
+
+    subject: Subject[F]
+    program: Program
+    goal: Fact
+    is_kept: Callable[[Fact], bool]
+    weight: Callable[[Fact], float]
+    most: int
+    stuck: Broken | None = None
+    ended: bool = False
+    tried: int = 0
+    found: list[Set] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.unsettling = Unsettling(self.subject)
+        self.delicate = is_delicate(self.subject.index, self.goal)
+        self._whole = support(self.subject, self.goal, self.is_kept)
+
+    def sets(self) -> Iterator[Set]:
+        """Every minimal set, lightest first; ends early when too many were tried."""
+        queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # the bound, the weight (heavy first), the set
+        met: set[Set] = {frozenset()}
+        known: dict[Set, list[Broken]] = {}
+        inherited: dict[Set, list[Broken]] = {}
+        while queue:
+            bound, weight, facts = heappop(queue)
+            S = frozenset(facts)
+            if any(each <= S for each in self.found):
+                continue
+            if S not in known:
+                self.tried += 1
+                if self.tried > self.most:
+                    return
+                known[S] = self._disjoint(S, inherited.pop(S, []))
+                better = self._lacking(known[S]) - weight
+                if better > bound:
+                    heappush(queue, (better, weight, facts))
+                    continue
+            proofs = known.pop(S)
+            if not proofs:
+                self.found.append(S)
+                yield S
+                continue
+            for fact in self._breaking(proofs[0]) - S:
+                larger = S | {fact}
+                if larger not in met:
+                    met.add(larger)
+                    inherited[larger] = proofs[1:]  # they do not hold the fact
+                    heavier = weight - self.weight(fact)
+                    heappush(queue, (max(bound, -heavier), heavier, sorted(larger)))
+        self.ended = not self.unsettling.overlooked
+
+    def _disjoint(self, S: Set, some: list[Broken]) -> list[Broken]:
+        """Proofs that are left without S and share no leaf, `some` among them; one, if more would tell nothing."""
+        proofs = list(some)
+        used = S.union(*(p.leaves for p in some))
+        while (broken := self.proof(used)) is not None:
+            proofs.append(broken)
+            if self.delicate or not broken.leaves or len(proofs) == _MOST_PROOFS:
+                break
+            used = used | broken.leaves
+        return proofs
+
+    def _lacking(self, proofs: list[Broken]) -> float:
+        """What a set that breaks all of them weighs at least."""
+        return 0 if self.delicate else sum(min(map(self.weight, p.leaves), default=0) for p in proofs)
+
+    def _breaking(self, broken: Broken) -> Set:
+        """Facts of which any set that breaks the proof holds one."""
+        more = self.unsettling.facts(broken.delicate) if broken.delicate else frozenset()
+        breaking = broken.leaves | {f for f in more if not self.is_kept(f)}
+        if not breaking and self.stuck is None:
+            self.stuck = broken
+        return breaking
+
+    def proof(self, S: Set) -> Broken | None:
+        """A proof that is left without S."""
+        if not self.delicate or not S:
+            return self._whole.proof(S)
+        after = self._without(S)
+        return support(after, self.goal, self.is_kept).proof(frozenset()) if after.holds(self.goal) else None
+
+    def _without(self, S: Set) -> Subject[F]:
+        """Everything derived again, incrementally."""
+        before = self.subject
+        gone = before.engine.collect(S) & before.E
+        E, nothing = before.E - gone, before.engine.collect(())
+        I = ALGORITHMS["bf"](before.engine, self.program, E, before.I, gone, nothing, Work(), None).I
+        return Subject(before.engine, E, I, before.rules, before.prefixes)
+
+    def check(self) -> None:
+        """Refuse to have found nothing for want of trying."""
+        if not self.found and not self.ended and self.tried > self.most:
+            raise LimitError(
+                f"no repair among the first {self.most:,} sets of facts that were tried; raise max_tries, "
+                "or say with keep which facts shall stay"
+            )

@@ -1,0 +1,238 @@
+"""What `why_removed` and `why_kept` give back.
+
+What a change took from a fact: the support it had before, and what of that is gone.
+
+A proof of the version before is broken where an explicit fact is no longer explicit, a rule is gone, a negated atom has
+a match now, or an aggregate gives something else. A proof that is broken nowhere is still a proof, so one of a fact
+that is gone is broken somewhere; everything above that place may have gone with it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from itertools import islice
+from typing import Generic, TypeVar
+
+from tidelog.algebra.fact_set import FactSet
+from tidelog.explain.equality_view import Named
+from tidelog.explain.proof import Node, Proof, groups_of
+from tidelog.explain.proof_search import steps_to
+from tidelog.explain.render import Explanation, Prefixes, atom_text, check_lines, fact_text, reason
+from tidelog.explain.why_not import has_match
+from tidelog.model.facts import Fact
+from tidelog.rules.syntax import Atom, Negation, Rule
+
+
+@dataclass(frozen=True)
+class Support:
+    """A step that a fact had and lost: what it was made of, and what of that is gone."""
+
+    node: Node
+    missing: tuple[Fact, ...]
+    cause: str
+
+    def text(self, prefixes: Prefixes) -> str:
+        made_of = [fact_text(p.fact, prefixes) for p in self.node.premises]
+        made_of += [line.text for line in check_lines(self.node, prefixes)]
+        gone = [*([self.cause] if self.cause else []), *(f"{fact_text(f, prefixes)} is gone" for f in self.missing)]
+        return f"{reason(self.node)}{': ' if made_of else ''}{', '.join(made_of)}  <- {'; '.join(gone)}"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a version did to a fact. `explanation` holds a proof: `WhyRemoved` and `WhyKept` say of which version."""
+
+    fact: Fact
+    version: int
+    explanation: Explanation
+
+    @property
+    def prefixes(self) -> Prefixes:
+        return self.explanation.prefixes
+
+    @property
+    def headline(self) -> str:
+        raise NotImplementedError
+
+    def tree(self) -> str:
+        """As indented text."""
+        return f"{self.headline}\n{self.explanation.tree()}"
+
+    def to_dict(self) -> dict[str, object]:
+        """As plain objects."""
+        return {"fact": fact_text(self.fact, self.prefixes), "version": self.version, **self.explanation.to_dict()}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def to_html(self) -> str:
+        """A fragment of HTML that needs nothing else."""
+        return f"<div>{escape(self.headline)}</div>{self.explanation.to_html()}"
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_dot(self) -> str:
+        """The proof as a graph for Graphviz."""
+        return self.explanation.to_dot()
+
+    def __str__(self) -> str:
+        return self.tree()
+
+    def __repr__(self) -> str:
+        return self.tree()
+
+
+@dataclass(frozen=True, repr=False)
+class WhyRemoved(Verdict):
+    """The proof that a fact had before a version took it away, with remarks on what is gone.
+
+    >>> import tidelog, tempfile
+    >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+    >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) ."), kb.apply(remove="p(a) .")
+    >>> why = kb.why_removed("q(a)")
+    >>> why.lost_facts(), why.lost_rules
+    (['p(a)'], ())
+    """
+
+    lost: tuple[Fact, ...]  # explicit facts of the proof that are no longer explicit
+    lost_rules: tuple[Rule, ...]
+
+    @property
+    def headline(self) -> str:
+        return f"{fact_text(self.fact, self.prefixes)} went with version {self.version}; before, it had this proof:"
+
+    def lost_facts(self) -> list[str]:
+        """The explicit facts of the proof that are no longer explicit, as text."""
+        return [fact_text(fact, self.prefixes) for fact in self.lost]
+
+    def to_dict(self) -> dict[str, object]:
+        rules = [str(rule) for rule in self.lost_rules]
+        return {**super().to_dict(), "lost_facts": self.lost_facts(), "lost_rules": rules}
+
+
+@dataclass(frozen=True, repr=False)
+class WhyKept(Verdict):
+    """The proof that a fact still has after a version, and the steps to it that it lost.
+
+    >>> import tidelog, tempfile
+    >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+    >>> _ = kb.apply(add="p(a) . r(a) .", add_rules="q(?x) :- p(?x) . q(?x) :- r(?x) ."), kb.apply(remove="p(a) .")
+    >>> print(kb.why_kept("q(a)"))
+    q(a) stayed in version 2; it has this proof:
+    q(a)  rule 2
+    └─ r(a)  explicit
+    <BLANKLINE>
+    rule 2: q(?x) :- r(?x) .
+    it lost:
+      rule 1: p(a)  <- p(a) is gone
+    """
+
+    lost: tuple[Support, ...]
+
+    @property
+    def headline(self) -> str:
+        return f"{fact_text(self.fact, self.prefixes)} stayed in version {self.version}; it has this proof:"
+
+    def lost_supports(self) -> list[str]:
+        """The steps to the fact that are gone, as text."""
+        return [support.text(self.prefixes) for support in self.lost]
+
+    def tree(self) -> str:
+        lost = ["it lost:", *(f"  {text}" for text in self.lost_supports())] if self.lost else ["it lost nothing"]
+        return "\n".join([super().tree(), *lost])
+
+    def to_dict(self) -> dict[str, object]:
+        return {**super().to_dict(), "lost": self.lost_supports()}
+
+    def to_html(self) -> str:
+        lost = "".join(f"<li>{escape(text)}</li>" for text in self.lost_supports())
+        return f"{super().to_html()}<div>it lost:</div><ul>{lost}</ul>"
+
+
+F = TypeVar("F", bound=FactSet)
+
+MOST_SUPPORTS = 1_000  # rule instances of one fact that are compared
+
+
+@dataclass(frozen=True)
+class Version(Generic[F]):
+    """One version: its facts, and its rules as users gave them."""
+
+    named: Named[F]
+    rules: tuple[Rule, ...]
+
+    @cached_property
+    def keys(self) -> set[str]:
+        return {rule.key for rule in self.rules}
+
+    def has(self, fact: Fact) -> bool:
+        return self.named.subject.holds(self.named.stored(fact))
+
+
+@dataclass(frozen=True)
+class Causes(Generic[F]):
+    """What is no longer as a proof of an older version says."""
+
+    old: Version[F]
+    new: Version[F]
+
+    def of(self, node: Node) -> str:
+        """Why one step is no longer right, if so; what its premises are is not asked."""
+        if node.kind == "explicit":
+            return "" if self.new.named.subject.one(node.fact) & self.new.named.asserted else "no longer explicit"
+        if node.kind == "names":
+            stored = {self.new.named.stored(n.fact) for n in (node, *node.premises)}
+            return "" if len(stored) < 2 and self._is_same(node) else "no longer the same"
+        if node.numbered is not None and self.old.rules[node.numbered.number - 1].key not in self.new.keys:
+            return "the rule was removed"
+        if node.kind == "aggregate":
+            return "" if self._is_given(node) else "the aggregate gives something else now"
+        return "; ".join(f"there is {atom_text(a, self.new.named.subject.prefixes)} now" for a in self._blocking(node))
+
+    def _is_same(self, node: Node) -> bool:
+        """A leaf that says which names are equal holds as long as they are."""
+        if node.premises:
+            return True
+        return len({self.new.named.stored(Fact("", (t,))) for t in node.fact.args}) == 1
+
+    def _is_given(self, node: Node) -> bool:
+        assert node.numbered is not None
+        given = groups_of(self.new.named.subject, self.new.named.stored(node.fact))
+        return any(g.way.rule.key == node.numbered.rule.key for g in given)
+
+    def _blocking(self, node: Node) -> Iterator[Atom]:
+        """The negated atoms that have a match now."""
+        for check in node.checks:
+            if isinstance(check, Negation) and has_match(self.new.named.subject, check.atom):
+                yield check.atom
+
+    def marked(self, proof: Proof) -> Proof:
+        """An old proof with remarks on what is gone."""
+        marks = {}
+        for node in proof.nodes:
+            cause = self.of(node)
+            if cause or not self.new.has(node.fact):
+                marks[node] = cause or "gone with it"
+        return replace(proof, marks=marks)
+
+    def causes(self, proof: Proof) -> dict[Node, str]:
+        """The steps of an old proof at which it is broken."""
+        return {node: cause for node in proof.nodes if (cause := self.of(node))}
+
+    def lost_supports(self, fact: Fact) -> list[Node]:
+        """The rule instances (and the assertion) that the fact had before and has no longer, one step each."""
+        stored, subject = self.old.named.stored(fact), self.old.named.subject
+        nodes = [Node(fact, "explicit")] if subject.one(fact) & self.old.named.asserted else []
+        for step in islice(steps_to(subject, stored), MOST_SUPPORTS):
+            below = {p: Node(p, "explicit") for p in step.premises}  # only their facts matter here
+            nodes.append(step.node(stored, below))
+        return [n for n in nodes if self.of(n) or self.missing(n)]
+
+    def missing(self, node: Node) -> list[Fact]:
+        """The premises of a step that are gone. An aggregate may give the same without some of its group."""
+        return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.has(p.fact)]

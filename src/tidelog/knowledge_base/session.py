@@ -1,0 +1,169 @@
+"""What a knowledge base holds: its state, its engine, and, on disk, its store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from tidelog.algorithms.equality.policy import MODES, OFF, Mode, mode_of
+from tidelog.changes.state import State, restored
+from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.errors import UsageError
+from tidelog.queries.datalog import Kind, check_kind
+from tidelog.rules.syntax import Rule
+from tidelog.settings import Settings
+from tidelog.store.records import Version
+from tidelog.store.store import Store, Stored
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from tidelog.changes.spark_backend import Bulk
+
+
+class Held:
+    """The state, and what every part of a knowledge base needs of it."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        path: str | Path | None = None,
+        read_only: bool = False,
+        allow_cartesian: bool = False,
+        strict: bool = False,
+        create: bool = True,
+        equality: str | None = None,
+    ) -> None:
+        self._settings = settings or Settings.from_environment()
+        self._allow_cartesian = allow_cartesian
+        self._strict = strict
+        self._read_only = read_only
+        self._log: list[Version] = []  # of a knowledge base in memory
+        self._root = None if path is None else Path(path)  # also of an older version, which has no store
+        self._store = None if path is None else Store(Path(path), create=create and not read_only)
+        self._bulk: Bulk | None = None
+        self._engine = LocalEngine(self._settings)
+        nothing = self._engine.collect(())
+        self._state = State(nothing, nothing)
+        if self._store is not None:
+            self._read_store(self._store.read())
+        self._choose_equality(equality)
+
+    def _choose_equality(self, asked: object) -> None:
+        """What was asked for, as long as there is nothing yet; afterwards it stays as it was chosen."""
+        if asked is not None and asked not in MODES:
+            raise UsageError(f"unknown equality {asked!r}; choose one of: {', '.join(MODES)}")
+        chosen = self._state.options.get("equality", OFF)
+        if asked is not None and asked != chosen:
+            if self._state.version:
+                raise UsageError(f"this knowledge base was made with equality={chosen!r}; make a new one for {asked!r}")
+            self._state = replace(self._state, options={**self._state.options, "equality": asked})
+
+    @property
+    def _state(self) -> State:
+        """The newest version this object knows; its facts are read now if executors have written them."""
+        if self._unread and self._store is not None:
+            self._read_store(self._store.read(self._engine.dictionary))
+        return self._described
+
+    @_state.setter
+    def _state(self, state: State) -> None:
+        self._described, self._unread = state, False
+
+    def _leave_unread(self, state: State) -> None:
+        """A version of which all but the facts is known; they are on disk."""
+        self._described, self._unread = state, True
+
+    @property
+    def _equality(self) -> Mode:
+        return mode_of(self._state.options)
+
+    def _read_store(self, stored: Stored) -> None:
+        """Take a version from disk."""
+        if stored.dictionary is not self._engine.dictionary:
+            self._close_engines()
+            self._engine = LocalEngine(self._settings, stored.dictionary)
+        self._state = restored(stored, self._described)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Release threads, files and locks. The object must not be used afterwards.
+
+        >>> import tidelog
+        >>> tidelog.open().close()
+        """
+        self._close_engines()
+        if self._store is not None:
+            self._store.close()
+
+    def _on_spark(self, master: str | None = None, spark: SparkSession | None = None) -> Bulk:
+        """Spark for this knowledge base, in a session that was given or on `master`."""
+        from tidelog.changes.spark_backend import Bulk
+
+        if self._bulk is None or not self._bulk.is_on(master, spark):
+            if self._bulk is not None:
+                self._bulk.close()
+            self._bulk = Bulk(self._engine, self._store, spark=spark, master=master)
+        return self._bulk
+
+    def _close_engines(self) -> None:
+        self._engine.close()
+        if self._bulk is not None:
+            self._bulk.close()
+            self._bulk = None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, in the order they were added; `str(rule)` is its text."""
+        return self._described.program.after
+
+    @property
+    def version(self) -> int:
+        """0 when new; each change that is committed adds one."""
+        return self._described.version
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        """Prefixes declared by the programs that were loaded; queries may use them."""
+        return self._described.prefixes
+
+    @property
+    def options(self) -> Mapping[str, object]:
+        """What is kept besides facts and rules: `strict`, and `ruleset`, the name of the rule set it was made with."""
+        return self._described.options
+
+    def _start_writing(self) -> None:
+        """Become the one writer, of the newest version."""
+        if self._read_only:
+            raise UsageError("this knowledge base was opened to be read only")
+        if self._store is not None and self._store.start_writing():
+            self._read_store(self._store.advance(self._state.stored()))
+
+    def _on_disk(self) -> Store:
+        if self._store is None:
+            raise UsageError('only a knowledge base on disk keeps its past; open it with a path: tidelog.open("x.kb")')
+        return self._store
+
+    def _of_kind(self, kind: Kind, predicate: str | None = None) -> LocalFacts:
+        check_kind(kind)
+        state = self._state
+        E, some = (S if predicate is None else S.only(predicate) for S in (state.E, state.I))
+        if kind == "explicit":
+            return E
+        I = self._equality.facts(self._engine, state.I, some)
+        return I if kind == "all" else I - E
+
+    def _expand(self, predicate: str) -> str:
+        return self._state.expand(predicate)

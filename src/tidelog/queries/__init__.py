@@ -1,0 +1,1 @@
+"""What a knowledge base answers: facts, Datalog, SPARQL, exports, status."""

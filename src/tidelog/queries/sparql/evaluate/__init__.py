@@ -1,0 +1,1 @@
+"""SPARQL algebra to solutions, on columns of ids."""

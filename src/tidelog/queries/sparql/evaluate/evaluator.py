@@ -1,0 +1,292 @@
+"""Evaluating the algebra: every operator takes tables of solutions and gives some, a block at a time.
+
+What a pattern is matched with may be given as *seeds*: the distinct values of variables that each of its solutions
+binds. They are a hint, with which fewer solutions that lead nowhere are made; whoever gives seeds still does the join.
+
+Inside EXISTS the solutions around it are the beginning of every basic pattern (substitution): `start` holds them, one
+row each, numbered by the column `SOLUTION`, on which everything inside is joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from tidelog.kernel.join import UNIT, Bindings, Columns
+from tidelog.queries.sparql.evaluate.aggregates import Aggregation, ordered, projected, sliced
+from tidelog.queries.sparql.evaluate.basic_patterns import BasicPatterns
+from tidelog.queries.sparql.evaluate.expressions import ROW, Expressions, Truth, is_volatile
+from tidelog.queries.sparql.evaluate.paths import Paths
+from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
+from tidelog.queries.sparql.evaluate.tables import (
+    concatenated,
+    distinct,
+    excluded,
+    is_among,
+    merged,
+    numbered,
+    pairs,
+    seeds_of,
+)
+from tidelog.queries.sparql.limits import Guard
+from tidelog.queries.sparql.prepared import choice
+from tidelog.queries.sparql.syntax.algebra import (
+    BasicPattern,
+    Distinct,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Order,
+    PathPattern,
+    Pattern,
+    Project,
+    Slice,
+    Union,
+    Values,
+    certain,
+    everywhere,
+)
+from tidelog.rules.syntax import Variable
+
+SOLUTION = Variable(".solution")
+Blocks = Iterator[Bindings]
+
+
+class Evaluator:
+    """Evaluates the patterns of one query."""
+
+    def __init__(
+        self, basic: BasicPatterns, paths: Paths, overlay: Overlay, guard: Guard, start: Bindings = UNIT
+    ) -> None:
+        self.basic, self.paths, self.overlay, self.guard = basic, paths, overlay, guard
+        self.start = start
+        self._rows = 0
+
+    @cached_property
+    def expressions(self) -> Expressions:
+        return Expressions(self.overlay, self.guard, self.exists)
+
+    def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
+        """All solutions as one table."""
+        parts, rows = [], 0
+        for block in self.solutions(pattern, seeds):
+            parts.append(block)
+            rows += block.length
+            self.guard.claim(rows, len(block.columns))
+        return concatenated(parts, self.guard)
+
+    def solutions(self, pattern: Pattern, seeds: Bindings | None = None) -> Blocks:
+        """The solutions of a pattern, in blocks that are not empty."""
+        for block in self._solutions(pattern, seeds):
+            self.guard.check()
+            if block.length:
+                yield block
+
+    def _solutions(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
+        match pattern:
+            case BasicPattern() | PathPattern():
+                return self._leaf(pattern, self._begin(pattern, seeds))
+            case Join():
+                return self._join(pattern, seeds)
+            case LeftJoin():
+                return self._left_join(pattern, seeds)
+            case Union(left, right):
+                return self._union(left, right, seeds)
+            case Minus():
+                return self._minus(pattern, seeds)
+            case Filter(inner, condition):
+                return self._filter(condition, self.solutions(inner, self._hinted(condition, inner, seeds)))
+            case Extend():
+                return self._extend(pattern, seeds)
+            case Values():
+                return iter([self._values(pattern)])
+            case Graph():
+                return iter(())  # there are no named graphs
+            case _:
+                return self._modified(pattern, seeds)
+
+    def _begin(self, leaf: BasicPattern | PathPattern, seeds: Bindings | None) -> Bindings:
+        if self.start is not UNIT or seeds is None or self.basic.is_smaller(leaf, seeds.length):
+            return self.start
+        return seeds
+
+    def _leaf(self, pattern: BasicPattern | PathPattern, bindings: Bindings) -> Blocks:
+        """The solutions of a pattern of triples that go with some bindings."""
+        match pattern:
+            case BasicPattern(()):
+                yield bindings
+            case BasicPattern():
+                yield from self.basic.extend(pattern, bindings)
+            case PathPattern():
+                yield from self.paths.extend(pattern, bindings, substituted=self.start is not UNIT)
+
+    def _join(self, pattern: Join, seeds: Bindings | None) -> Blocks:
+        left, right = pattern.left, pattern.right
+        if isinstance(right, BasicPattern | PathPattern):
+            for block in self.solutions(left, self._seeds_for(left, seeds)):
+                yield from self._join_leaf(block, right)
+            return
+        if isinstance(right, Values) and not isinstance(left, Values):
+            yield from self._join(Join(right, left), seeds)
+            return
+        table = self.whole(left, self._seeds_for(left, seeds))
+        if not table.length:
+            return
+        for block in self.solutions(right, self._seeds(right, table)):
+            for rows in pairs(table, block, self.guard):
+                yield merged(table, block, rows)
+
+    def _join_leaf(self, block: Bindings, leaf: BasicPattern | PathPattern) -> Blocks:
+        """From the bindings there are, unless the pattern alone has far fewer solutions."""
+        if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
+            table = self.whole(leaf)
+            for rows in pairs(block, table, self.guard):
+                yield merged(block, table, rows)
+            return
+        yield from self._leaf(leaf, block)
+
+    def _seeds_for(self, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
+        """The part of seeds that a part of a pattern can use."""
+        if seeds is None or self.start is not UNIT:
+            return None
+        names = [n for n in seeds.columns if n in certain(pattern)]
+        return seeds if len(names) == len(seeds.columns) else distinct(seeds.only(names)) if names else None
+
+    def _seeds(self, pattern: Pattern, table: Bindings) -> Bindings | None:
+        return seeds_of(table, certain(pattern)) if self.start is UNIT else None
+
+    def _left_join(self, pattern: LeftJoin, seeds: Bindings | None) -> Blocks:
+        matching = self._matching(pattern.right)
+        for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
+            yield from self._with_optional(block, matching(block), pattern)
+
+    def _matching(self, pattern: Pattern) -> Callable[[Bindings], Bindings]:
+        """The solutions of a pattern that may go with a block; those that go with any are found once."""
+        found: list[Bindings] = []
+
+        def of(block: Bindings) -> Bindings:
+            if found:
+                return found[0]
+            seeds = self._seeds(pattern, block)
+            table = self.whole(pattern, seeds)
+            if seeds is None:
+                found.append(table)
+            return table
+
+        return of
+
+    def _with_optional(self, block: Bindings, right: Bindings, pattern: LeftJoin) -> Blocks:
+        matched = np.zeros(block.length, dtype=np.bool_)
+        for rows in pairs(block, right, self.guard):
+            both = merged(block, right, rows)
+            if pattern.condition is not None:
+                true = self.expressions.truth(pattern.condition, both) > 0
+                both, rows = both.take(true), (rows[0][true], rows[1][true])
+            matched[rows[0]] = True
+            yield both
+        yield block.take(~matched)
+
+    def _union(self, left: Pattern, right: Pattern, seeds: Bindings | None) -> Blocks:
+        yield from self.solutions(left, self._seeds_for(left, seeds))
+        yield from self.solutions(right, self._seeds_for(right, seeds))
+
+    def _minus(self, pattern: Minus, seeds: Bindings | None) -> Blocks:
+        constants = frozenset(self.start.columns)
+        matching = self._matching(pattern.right)
+        for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
+            yield block.take(~excluded(block, matching(block), constants))
+
+    def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
+        """Seeds with what a filter says about a variable that has none yet."""
+        hint = choice(condition) if self.start is UNIT else None
+        if hint is None or hint[0] not in certain(pattern) or (seeds is not None and hint[0] in seeds.columns):
+            return seeds
+        table = Bindings({hint[0]: self.overlay.encode_many(hint[1])}, len(hint[1]))
+        if seeds is None:
+            return table
+        rows = np.repeat(np.arange(seeds.length), table.length)
+        return seeds.take(rows).with_column(hint[0], np.tile(table.columns[hint[0]], seeds.length))
+
+    def _filter(self, condition: Expression, blocks: Blocks) -> Blocks:
+        for block in blocks:
+            yield block.take(self.expressions.truth(condition, block) > 0)
+
+    def _extend(self, pattern: Extend, seeds: Bindings | None) -> Blocks:
+        """Assignments that follow one another are made together: they are about the same solutions."""
+        assignments, inner = [pattern], pattern.pattern
+        while isinstance(inner, Extend):
+            assignments.append(inner)
+            inner = inner.pattern
+        for block in self.solutions(inner, self._seeds_for(inner, seeds)):
+            table = block
+            if any(is_volatile(a.expression) for a in assignments):
+                table = block.with_column(ROW, np.arange(self._rows, self._rows + block.length))
+                self._rows += block.length
+            for assignment in reversed(assignments):
+                column = self.expressions.column(assignment.expression, table)
+                table = table.with_column(assignment.variable, column)
+            yield table.only([n for n in table.columns if n != ROW])
+
+    def _values(self, pattern: Values) -> Bindings:
+        columns = zip(*pattern.rows, strict=True) if pattern.rows else [()] * len(pattern.variables)
+        data: Columns = {v: self.overlay.encode_many(c) for v, c in zip(pattern.variables, columns, strict=True)}
+        table = Bindings(data, len(pattern.rows))
+        if self.start is UNIT:
+            return table
+        return concatenated(
+            [merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard)], self.guard
+        )
+
+    def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
+        """What comes from solution modifiers, of the query or of one within it."""
+        if self.start is not UNIT:
+            alone = Evaluator(self.basic, self.paths, self.overlay, self.guard)
+            table = alone.whole(pattern)
+            return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard))
+        match pattern:
+            case Project(inner, variables):
+                blocks = self.solutions(inner, self._seeds_for(inner, seeds))
+                return (projected(block, variables) for block in blocks)
+            case Distinct(inner):
+                return self._distinct(self.solutions(inner, seeds))
+            case Slice(inner, offset, limit):
+                return sliced(self.solutions(inner), offset, limit)
+            case Order(inner, conditions):
+                return iter([ordered(self.whole(inner, seeds), conditions, self.expressions)])
+            case Group():
+                return iter([Aggregation(pattern, self.expressions).of(self._weighted(pattern.pattern))])
+        raise AssertionError(pattern)
+
+    def _weighted(self, pattern: Pattern) -> Blocks:
+        """Solutions to be counted: a row may stand for several."""
+        return self.basic.weighted(pattern, UNIT) if isinstance(pattern, BasicPattern) else self.solutions(pattern)
+
+    def _distinct(self, blocks: Blocks) -> Blocks:
+        """Each solution once: a block without those that came before."""
+        seen: Bindings | None = None
+        for block in blocks:
+            fresh = distinct(block)
+            if seen is not None:
+                fresh = fresh.take(~is_among(fresh, seen))
+            seen = fresh if seen is None else concatenated([seen, fresh], self.guard)
+            yield fresh
+
+    def exists(self, pattern: Pattern, table: Bindings) -> Truth:
+        """For each row, whether the pattern has a solution where the row's values stand for its variables."""
+        inside = everywhere(pattern)
+        names = [n for n in table.columns if n in inside]
+        back, first = numbered([table.columns[n] for n in names], table.length)
+        start = table.take(first, names).with_column(SOLUTION, np.arange(len(first), dtype=np.int64))
+        found = np.zeros(len(first), dtype=np.int8)
+        if start.length:
+            within = Evaluator(self.basic, self.paths, self.overlay, self.guard, start)
+            for block in within.solutions(pattern):
+                found[block.columns[SOLUTION]] = 1
+        return found[back]

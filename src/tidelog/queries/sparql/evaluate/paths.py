@@ -1,0 +1,263 @@
+"""Property paths, on ids: from all nodes of a frontier at once, a step at a time.
+
+`reach` gives for some nodes where a path leads from each of them: pairs (which node, target), as often as the path
+matches. Repetition gives each pair once; a node that a query names reaches itself by a path of length zero even where
+the graph does not have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.kernel.budget import Budget
+from tidelog.kernel.join import Bindings, probe
+from tidelog.kernel.rows import Ints, Mask, distinct, expand
+from tidelog.kernel.table import Table
+from tidelog.model.terms import TRIPLE, Term
+from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
+from tidelog.queries.sparql.evaluate.tables import bound_alike
+from tidelog.queries.sparql.limits import Guard
+from tidelog.queries.sparql.syntax.algebra import (
+    Alternative,
+    Inverse,
+    Link,
+    Negated,
+    Node,
+    Path,
+    PathPattern,
+    Repeat,
+    Sequence,
+)
+from tidelog.rules.syntax import Variable
+
+Pairs = tuple[Ints, Ints]
+
+_NODE_NAME, _OTHER, _WHICH = "node", "other", "which"  # columns of a step
+_NODE_BITS = 32
+_NODE = (1 << _NODE_BITS) - 1
+
+
+class Paths:
+    """Paths in the triples of one fact set."""
+
+    def __init__(self, I: LocalFacts, overlay: Overlay, guard: Guard) -> None:
+        self.I, self.overlay, self.guard = I, overlay, guard
+        self.budget = guard.blocks()
+
+    def extend(self, pattern: PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
+        """The bindings with the matches of a path; `substituted` says that they stand for constants of the query."""
+        ends = [n for n in (pattern.subject, pattern.object) if isinstance(n, Variable)]
+        bound = [v for v in ends if v in bindings.columns]
+        for part in bound_alike(bindings, bound):
+            if is_nullable(pattern.path) and not substituted:
+                for variable in bound:
+                    if variable in part.columns:
+                        part = part.take(self._are_nodes(part.columns[variable]))
+            yield self._extend(pattern, part)
+
+    def _are_nodes(self, column: Ints) -> Mask:
+        """Which terms occur in the graph: a variable stands for no others, also on a path of length zero."""
+        nodes = _distinct(column)
+        found = np.zeros(len(nodes), dtype=np.bool_)
+        for table in self.I.triple_tables.values():
+            for forward in (True, False):
+                open_ = np.flatnonzero(~found)
+                if not len(open_):
+                    return found[np.searchsorted(nodes, column)]
+                bindings = Bindings({_NODE_NAME: nodes[open_]}, len(open_))
+                found[open_] = probe(bindings, table, _ends(forward)).bindings_with_match(self.budget)
+        return found[np.searchsorted(nodes, column)]
+
+    def _extend(self, pattern: PathPattern, bindings: Bindings) -> Bindings:
+        subject, path, object_ = pattern.subject, pattern.path, pattern.object
+        starts = self._known(subject, bindings)
+        if starts is None and (stops := self._known(object_, bindings)) is not None:
+            return self._from(bindings, stops, Inverse(path), subject)
+        if starts is None and isinstance(subject, Variable):
+            bindings, starts = self._anywhere(bindings, subject, self._starts(path, forward=True))
+        assert starts is not None
+        return self._from(bindings, starts, path, object_)
+
+    def _known(self, node: Node, bindings: Bindings) -> Ints | None:
+        if isinstance(node, Variable):
+            return bindings.columns.get(node)
+        return np.full(bindings.length, self.overlay.encode(node), dtype=np.int64)
+
+    def _anywhere(self, bindings: Bindings, variable: Variable, nodes: Ints) -> tuple[Bindings, Ints]:
+        """Each binding with each node."""
+        size = bindings.length * len(nodes)
+        self.guard.claim(size, len(bindings.columns) + 1)
+        column = np.tile(nodes, bindings.length)
+        return bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(variable, column), column
+
+    def _from(self, bindings: Bindings, starts: Ints, path: Path, end: Node) -> Bindings:
+        """The bindings with where the path leads from each start."""
+        nodes = distinct(starts.reshape(1, -1))[0]
+        rows, targets = self._spread(np.searchsorted(nodes, starts), self.reach(path, nodes, forward=True), len(nodes))
+        known = self._known(end, bindings)
+        if known is not None:
+            same = known[rows] == targets
+            return bindings.take(rows[same])
+        taken = bindings.take(rows)
+        return taken.with_column(end, targets)
+
+    def _spread(self, wanted: Ints, pairs: Pairs, nodes: int) -> Pairs:
+        """For each wanted node its targets: (which wanted, target)."""
+        which, targets = pairs
+        order = np.argsort(which, kind="stable")
+        counts = np.bincount(which, minlength=nodes)
+        starts = np.cumsum(counts) - counts
+        sizes = counts[wanted]
+        total = int(sizes.sum())
+        self.guard.claim(total, 2)
+        rows, positions = expand(starts[wanted], sizes, total)
+        return rows, targets[order[positions]]
+
+    def reach(self, path: Path, nodes: Ints, *, forward: bool) -> Pairs:
+        """Where a path leads from each of some distinct nodes, or from where it leads to them."""
+        self.guard.check()
+        match path:
+            case Link(predicate):
+                return self._step(self._table(predicate), nodes, forward)
+            case Inverse(inner):
+                return self.reach(inner, nodes, forward=not forward)
+            case Sequence(first, second):
+                before, after = (first, second) if forward else (second, first)
+                return self._then(self.reach(before, nodes, forward=forward), after, forward)
+            case Alternative(first, second):
+                return _together([self.reach(p, nodes, forward=forward) for p in (first, second)])
+            case Negated():
+                return self._negated(path, nodes, forward)
+            case Repeat():
+                return self._repeated(path, nodes, forward)
+
+    def _table(self, predicate: Term) -> Table | None:
+        id_ = self.overlay.encode(predicate)
+        return self.I.table((TRIPLE, id_)) if id_ < self.overlay.start else None
+
+    def _step(self, table: Table | None, nodes: Ints, forward: bool) -> Pairs:
+        if table is None:
+            return nodes[:0], nodes[:0]
+        return neighbours(table, nodes, self.budget, forward=forward)
+
+    def _then(self, pairs: Pairs, path: Path, forward: bool) -> Pairs:
+        """Go on from where some pairs have come."""
+        which, middle = pairs
+        nodes = distinct(middle.reshape(1, -1))[0]
+        rows, targets = self._spread(
+            np.searchsorted(nodes, middle), self.reach(path, nodes, forward=forward), len(nodes)
+        )
+        return which[rows], targets
+
+    def _negated(self, path: Negated, nodes: Ints, forward: bool) -> Pairs:
+        found = []
+        for excluded, along in ((path.forward, forward), (path.backward, not forward)):
+            if excluded is not None:
+                without = {self.overlay.encode(term) for term in excluded}
+                tables = (t for p, t in self.I.triple_tables.items() if p not in without)
+                found += [self._step(table, nodes, along) for table in tables]
+        return _together(found) if found else (nodes[:0], nodes[:0])
+
+    def _repeated(self, path: Repeat, nodes: Ints, forward: bool) -> Pairs:
+        itself = np.arange(len(nodes), dtype=np.int64) << _NODE_BITS | nodes
+        seen = _Seen(itself) if path.zero else _Seen(itself[:0])
+        frontier = itself
+        while len(frontier):
+            which, targets = self._then((frontier >> _NODE_BITS, frontier & _NODE), path.path, forward)
+            self.guard.claim(len(seen) + len(which), 2)
+            frontier = seen.add(which << _NODE_BITS | targets)
+            if not path.many:
+                break
+        pairs = seen.all()
+        return pairs >> _NODE_BITS, pairs & _NODE
+
+    def _starts(self, path: Path, *, forward: bool) -> Ints:
+        """Nodes from which a path may lead somewhere: all that do, and perhaps others."""
+        match path:
+            case Link(predicate):
+                table = self._table(predicate)
+                return self.nodes[:0] if table is None else _distinct(table.columns()[0 if forward else 1])
+            case Inverse(inner):
+                return self._starts(inner, forward=not forward)
+            case Sequence(first, second):
+                return self._starts(first if forward else second, forward=forward)
+            case Alternative(first, second):
+                ends = [self._starts(p, forward=forward) for p in (first, second)]
+                return _distinct(np.concatenate(ends))
+            case Repeat(inner, zero=False):
+                return self._starts(inner, forward=forward)
+            case _:
+                return self.nodes
+
+    @cached_property
+    def nodes(self) -> Ints:
+        """All subjects and objects of the graph."""
+        columns = [c for table in self.I.triple_tables.values() for c in table.columns()]
+        self.guard.claim(sum(map(len, columns)), 1)
+        return _distinct(np.concatenate(columns or [np.empty(0, dtype=np.int64)]))
+
+
+def neighbours(table: Table, nodes: Ints, budget: Budget, *, forward: bool) -> Pairs:
+    """The objects (or subjects) of each of some nodes in a table of triples: (which node, neighbour)."""
+    bindings = Bindings({_NODE_NAME: nodes, _WHICH: np.arange(len(nodes), dtype=np.int64)}, len(nodes))
+    blocks = list(probe(bindings, table, _ends(forward)).carry_out((_WHICH, _OTHER), budget)) if len(nodes) else []
+    parts = [(b.columns[_WHICH], b.columns[_OTHER]) for b in blocks]
+    return _together(parts) if parts else (nodes[:0], nodes[:0])
+
+
+def _ends(forward: bool) -> tuple[str, str]:
+    return (_NODE_NAME, _OTHER) if forward else (_OTHER, _NODE_NAME)
+
+
+def is_nullable(path: Path) -> bool:
+    """Whether a path may have length zero."""
+    match path:
+        case Repeat(inner, zero):
+            return zero or is_nullable(inner)
+        case Inverse(inner):
+            return is_nullable(inner)
+        case Sequence(first, second):
+            return is_nullable(first) and is_nullable(second)
+        case Alternative(first, second):
+            return is_nullable(first) or is_nullable(second)
+        case _:
+            return False
+
+
+class _Seen:
+    """A growing set of numbers, as sorted runs of which each is at least twice as long as the next."""
+
+    def __init__(self, numbers: Ints) -> None:
+        self.runs = [numbers] if len(numbers) else []
+
+    def __len__(self) -> int:
+        return sum(map(len, self.runs))
+
+    def add(self, numbers: Ints) -> Ints:
+        """Add numbers; gives those that are new, sorted."""
+        fresh = _distinct(numbers)
+        for run in self.runs:
+            at = np.minimum(np.searchsorted(run, fresh), len(run) - 1)
+            fresh = fresh[run[at] != fresh]
+        if len(fresh):
+            self.runs.append(fresh)
+            while len(self.runs) > 1 and len(self.runs[-2]) < 2 * len(self.runs[-1]):
+                last = self.runs.pop()
+                self.runs[-1] = np.sort(np.concatenate([self.runs[-1], last]))
+        return fresh
+
+    def all(self) -> Ints:
+        return np.concatenate(self.runs) if self.runs else np.empty(0, dtype=np.int64)
+
+
+def _distinct(numbers: Ints) -> Ints:
+    found: Ints = distinct(numbers.reshape(1, -1))[0]
+    return found
+
+
+def _together(parts: list[Pairs]) -> Pairs:
+    return np.concatenate([w for w, _ in parts]), np.concatenate([t for _, t in parts])

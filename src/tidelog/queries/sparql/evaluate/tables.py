@@ -1,0 +1,201 @@
+"""Tables of solutions: columns of ids, -1 where a variable is unbound; and how two of them are matched.
+
+Two solutions are compatible when they agree on the variables that both bind. Which variables rows bind is the same for
+most rows, so rows are split by it first; then a match is equality of some columns, found by sorting, and counted before
+anything is allocated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+from tidelog.kernel.join import Bindings, Columns, group
+from tidelog.kernel.rows import Ints, Mask, expand
+from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND
+from tidelog.queries.sparql.limits import Guard
+from tidelog.rules.syntax import Variable
+
+Pairs = tuple[Ints, Ints]  # rows of the left table, rows of the right one
+
+_BLOCK = 1 << 20  # pairs made at a time
+
+
+def concatenated(parts: Sequence[Bindings], guard: Guard) -> Bindings:
+    """Some tables as one; a column that a part does not have is unbound there."""
+    parts = [p for p in parts if p.length]
+    if len(parts) == 1:
+        return parts[0]
+    length = sum(p.length for p in parts)
+    names = list(dict.fromkeys(name for p in parts for name in p.columns))
+    guard.claim(length, len(names))
+    columns = {n: np.concatenate([column_of(p, n) for p in parts] or [_NONE]) for n in names}
+    return Bindings(columns, length)
+
+
+_NONE = np.empty(0, dtype=np.int64)
+
+
+def column_of(table: Bindings, name: Hashable) -> Ints:
+    column = table.columns.get(name)
+    return np.full(table.length, UNBOUND, dtype=np.int64) if column is None else column
+
+
+def numbered(columns: Sequence[Ints], length: int) -> tuple[Ints, Ints]:
+    """Number the distinct rows of columns that may have unbound values: (number of each row, one row of each)."""
+    return group([c + 1 for c in columns], length)
+
+
+def distinct(table: Bindings) -> Bindings:
+    """Each row once, in order of first appearance."""
+    number, some = numbered(list(table.columns.values()), table.length)
+    if len(some) == table.length:
+        return table
+    first = np.empty(len(some), dtype=np.int64)
+    first[number[::-1]] = np.arange(table.length - 1, -1, -1)  # of equal rows the one written last stays
+    return table.take(np.sort(first))
+
+
+def is_among(table: Bindings, others: Bindings) -> Mask:
+    """Which rows of a table are also in another one of the same columns."""
+    length = table.length + others.length
+    number, some = numbered([np.concatenate([c, column_of(others, n)]) for n, c in table.columns.items()], length)
+    known = np.zeros(len(some), dtype=np.bool_)
+    known[number[table.length :]] = True
+    return known[number[: table.length]]
+
+
+def seeds_of(table: Bindings, variables: frozenset[Variable]) -> Bindings | None:
+    """The distinct values of variables that all rows bind, as a hint for what is matched with the table."""
+    names = [v for v in variables if v in table.columns and bool((table.columns[v] >= 0).all())]
+    return distinct(table.only(names)) if names else None
+
+
+def _by_bound(table: Bindings, names: Sequence[Hashable]) -> Iterator[tuple[Ints | None, frozenset[Hashable]]]:
+    """The rows that bind the same of some variables: (their numbers, None for all, and the variables)."""
+    code = np.zeros(table.length, dtype=np.int64)
+    always: set[Hashable] = set()
+    open_: list[Hashable] = []
+    for name in names:
+        bound = column_of(table, name) >= 0
+        if bound.all():
+            always.add(name)
+        elif bound.any():
+            code |= bound.astype(np.int64) << len(open_)
+            open_.append(name)
+    if not open_:
+        yield None, frozenset(always)
+        return
+    for value in np.unique(code).tolist():
+        some = {n for i, n in enumerate(open_) if value >> i & 1}
+        yield np.flatnonzero(code == value), frozenset(always | some)
+
+
+def bound_alike(table: Bindings, names: Sequence[Hashable]) -> Iterator[Bindings]:
+    """The table in parts whose rows bind the same of some variables; the unbound ones have no column there."""
+    for rows, bound in _by_bound(table, names):
+        part = table if rows is None else table.take(rows)
+        unbound = [n for n in names if n not in bound]
+        yield part.only([n for n in part.columns if n not in unbound]) if unbound else part
+
+
+def pairs(left: Bindings, right: Bindings, guard: Guard) -> Iterator[Pairs]:
+    """All compatible pairs of rows, in blocks."""
+    shared = [n for n in left.columns if n in right.columns]
+    if not left.length or not right.length:
+        return
+    right_parts = list(_by_bound(right, shared))
+    for left_rows, left_bound in _by_bound(left, shared):
+        for right_rows, right_bound in right_parts:
+            on = [n for n in shared if n in left_bound and n in right_bound]
+            lefts = [_taken(left.columns[n], left_rows) for n in on]
+            rights = [_taken(right.columns[n], right_rows) for n in on]
+            sizes = _size(left, left_rows), _size(right, right_rows)
+            width = len(left.columns.keys() | right.columns.keys())
+            for i, j in _equal_rows(lefts, rights, *sizes, width, guard):
+                yield (i if left_rows is None else left_rows[i]), (j if right_rows is None else right_rows[j])
+
+
+def _taken(column: Ints, rows: Ints | None) -> Ints:
+    return column if rows is None else column[rows]
+
+
+def _size(table: Bindings, rows: Ints | None) -> int:
+    return table.length if rows is None else len(rows)
+
+
+def _equal_rows(
+    lefts: list[Ints], rights: list[Ints], left: int, right: int, width: int, guard: Guard
+) -> Iterator[Pairs]:
+    """Pairs of rows that are equal in some columns, all of them bound."""
+    order, low, counts = _ranges(lefts, rights, left, right)
+    total = int(counts.sum())
+    guard.claim(min(total, _BLOCK), width)
+    ends = np.cumsum(counts)
+    start = 0
+    while start < left:
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, "right")))
+        some = counts[start:stop]
+        size = int(some.sum())
+        if size:
+            guard.claim(size, width)
+            which, position = expand(low[start:stop], some, size)
+            yield which + start, position if order is None else order[position]
+        start = stop
+
+
+def _ranges(lefts: list[Ints], rights: list[Ints], left: int, right: int) -> tuple[Ints | None, Ints, Ints]:
+    """(sorting of the right rows, where the matches of each left row start in it, how many there are)."""
+    if not lefts:
+        return None, np.zeros(left, dtype=np.int64), np.full(left, right, dtype=np.int64)
+    ours, theirs = _codes(lefts, rights, left)
+    order = np.argsort(theirs, kind="stable")
+    ranked = theirs[order]
+    low = np.searchsorted(ranked, ours, "left")
+    return order, low, np.searchsorted(ranked, ours, "right") - low
+
+
+def _codes(lefts: list[Ints], rights: list[Ints], left: int) -> Pairs:
+    """One number for each row of either side, equal for equal rows."""
+    if len(lefts) == 1:
+        return lefts[0], rights[0]
+    both = [np.concatenate(c) for c in zip(lefts, rights, strict=True)]
+    number, _ = numbered(both, len(both[0]))
+    return number[:left], number[left:]
+
+
+def merged(left: Bindings, right: Bindings, rows: Pairs) -> Bindings:
+    """The solutions that pairs of compatible rows make."""
+    i, j = rows
+    columns: Columns = {n: c[i] for n, c in left.columns.items()}
+    for name, column in right.columns.items():
+        mine, theirs = columns.get(name), column[j]
+        if mine is None:
+            columns[name] = theirs
+        elif (mine < 0).any():
+            columns[name] = np.where(mine < 0, theirs, mine)
+    return Bindings(columns, len(i))
+
+
+def excluded(left: Bindings, right: Bindings, constants: frozenset[Hashable]) -> Mask:
+    """Which rows of the left table MINUS takes away: a compatible right row shares a bound variable with them.
+
+    Variables that stand for constants here must agree, but are not what two solutions share.
+    """
+    shared = [n for n in left.columns if n in right.columns]
+    gone = np.zeros(left.length, dtype=np.bool_)
+    if not left.length or not right.length:
+        return gone
+    right_parts = list(_by_bound(right, shared))
+    for left_rows, left_bound in _by_bound(left, shared):
+        for right_rows, right_bound in right_parts:
+            on = [n for n in shared if n in left_bound and n in right_bound]
+            if constants.issuperset(on):
+                continue
+            lefts = [_taken(left.columns[n], left_rows) for n in on]
+            rights = [_taken(right.columns[n], right_rows) for n in on]
+            _, _, counts = _ranges(lefts, rights, _size(left, left_rows), _size(right, right_rows))
+            gone[slice(None) if left_rows is None else left_rows] |= counts > 0
+    return gone

@@ -1,0 +1,213 @@
+"""What is known of a query before it is asked: which variables matter, and patterns with their variables numbered.
+
+It is kept with the text of the query, so that asking again begins with ids.
+
+Which variables of a basic graph pattern somebody else looks at: the others need not be carried along.
+
+What a filter says about a variable before it is evaluated: that it is one of a few IRIs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from weakref import ref
+
+from tidelog.dictionary import Dictionary
+from tidelog.model.terms import Term, is_iri
+from tidelog.queries.sparql.evaluate.lookups import Places
+from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
+from tidelog.queries.sparql.syntax.algebra import (
+    Ask,
+    BasicPattern,
+    Call,
+    Construct,
+    Describe,
+    Distinct,
+    Exists,
+    Expression,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    Node,
+    Order,
+    PathPattern,
+    Pattern,
+    Project,
+    Query,
+    Select,
+    Slice,
+    Union,
+    Values,
+    visible,
+)
+from tidelog.queries.sparql.syntax.update_grammar import parse
+from tidelog.rules.syntax import Variable
+
+
+def mentions(pattern: Pattern, also: Iterable[Variable]) -> Counter[Variable]:
+    """In how many parts of a query each variable occurs; a basic graph pattern is one part."""
+    counts = Counter(also)
+    for part in _parts(pattern):
+        counts.update(part)
+    return counts
+
+
+def _parts(pattern: Pattern) -> Iterator[tuple[Variable, ...]]:
+    match pattern:
+        case BasicPattern() | PathPattern() | Values():
+            yield visible(pattern)
+        case Join(left, right) | Union(left, right) | Minus(left, right):
+            yield from _parts(left)
+            yield from _parts(right)
+        case LeftJoin(left, right, condition):
+            yield from _parts(left)
+            yield from _parts(right)
+            yield from _of(condition)
+        case Filter(inner, condition):
+            yield from _parts(inner)
+            yield from _of(condition)
+        case Extend(inner, variable, expression):
+            yield from _parts(inner)
+            yield (variable,)
+            yield from _of(expression)
+        case Graph(_, inner) | Distinct(inner) | Slice(inner):
+            yield from _parts(inner)
+        case Group(inner, keys, aggregates):
+            yield from _parts(inner)
+            for variable, expression in keys:
+                yield (variable,)
+                yield from _of(expression)
+            for variable, aggregate in aggregates:
+                yield (variable,)
+                yield from _of(aggregate.expression)
+                if aggregate.expression is None and aggregate.distinct:
+                    yield visible(inner)
+        case Order(inner, conditions):
+            yield from _parts(inner)
+            for expression, _ in conditions:
+                yield from _of(expression)
+        case Project(inner, variables):
+            yield from _parts(inner)
+            yield variables
+
+
+def _of(expression: Expression | None) -> Iterator[tuple[Variable, ...]]:
+    match expression:
+        case Variable():
+            yield (expression,)
+        case Call(_, args):
+            for arg in args:
+                yield from _of(arg)
+        case Exists(pattern):
+            yield from _parts(pattern)
+
+
+_REMEMBERED = 256
+
+
+class Plan:
+    """A basic graph pattern: places of its triples are ids of terms, or `~slot` for its variables."""
+
+    def __init__(self, pattern: BasicPattern, unwanted: frozenset[Variable]) -> None:
+        self.pattern = pattern
+        self.variables = tuple(dict.fromkeys(v for t in pattern.triples for v in t.variables()))
+        self.unwanted = unwanted & frozenset(self.variables)  # nobody else looks at them
+        self._slots = {v: ~slot for slot, v in enumerate(self.variables)}
+        self._places: tuple[ref[Dictionary], tuple[Places, ...]] | None = None
+
+    def places(self, overlay: Overlay) -> tuple[Places, ...] | None:
+        """The triples; None if one of them has a term that no fact has."""
+        known = self._places
+        if known is not None and known[0]() is overlay.dictionary:
+            return known[1]
+        found = tuple(
+            (self._place(t.subject, overlay), self._place(t.predicate, overlay), self._place(t.object, overlay))
+            for t in self.pattern.triples
+        )
+        if any(place >= overlay.start for places in found for place in places):
+            return None  # a later fact may have it
+        self._places = ref(overlay.dictionary), found
+        return found
+
+    def _place(self, node: Node, overlay: Overlay) -> int:
+        return self._slots[node] if isinstance(node, Variable) else overlay.encode(node)
+
+
+class Prepared:
+    """A pattern, and the variables that are asked for besides those it projects."""
+
+    def __init__(self, pattern: Pattern, also: tuple[Variable, ...] = ()) -> None:
+        self.pattern = pattern
+        counts = mentions(pattern, also)
+        self._unwanted = frozenset(v for v, count in counts.items() if count <= 1)
+        self.sliced = _is_sliced(pattern)
+        self._plans: dict[int, Plan] = {}
+        match pattern:
+            case Project(BasicPattern() as basic):
+                self.only: Plan | None = self.plan(basic)
+            case _:
+                self.only = None
+
+    def plan(self, pattern: BasicPattern) -> Plan:
+        """The plan of a part of the pattern, which is kept (and so has its id to itself) as long as this is."""
+        plan = self._plans.get(id(pattern))
+        if plan is None:
+            plan = self._plans[id(pattern)] = Plan(pattern, self._unwanted)
+        return plan
+
+
+def _is_sliced(pattern: Pattern) -> bool:
+    """Whether only some solutions are asked for, and nothing needs all of them first."""
+    if not isinstance(pattern, Slice) or pattern.limit is None:
+        return False
+    inner = pattern.pattern
+    while isinstance(inner, Project | Distinct | Filter | Extend):
+        inner = inner.pattern
+    return not isinstance(inner, Order | Group)
+
+
+def prepare(query: Query) -> Prepared:
+    match query:
+        case Select(pattern, variables):
+            return Prepared(pattern, variables)
+        case Ask(pattern):
+            return Prepared(Slice(Project(pattern, ()), 0, 1))
+        case Construct(pattern, template):
+            return Prepared(pattern, tuple(dict.fromkeys(v for t in template for v in t.variables())))
+        case Describe(pattern, resources):
+            return Prepared(pattern, tuple(r for r in resources if isinstance(r, Variable)))
+
+
+def prepare_text(text: str, prefixes: Mapping[str, str]) -> tuple[Query, Prepared]:
+    return _prepare_text(text, tuple(sorted(prefixes.items())) if prefixes else ())
+
+
+@lru_cache(_REMEMBERED)
+def _prepare_text(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[Query, Prepared]:
+    query = parse(text, dict(prefixes))
+    return query, prepare(query)
+
+
+Choice = tuple[Variable, tuple[Term, ...]]
+
+
+def choice(condition: Expression) -> Choice | None:
+    """A variable and the only terms for which a condition can hold: an IRI equals nothing but itself."""
+    match condition:
+        case Call("&&", (left, right)):
+            return choice(left) or choice(right)
+        case Call("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
+            return variable, (Term(term),)
+        case Call("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
+            return variable, (Term(term),)
+        case Call("IN", (Variable() as variable, *terms)):
+            known = tuple(Term(t) for t in terms if isinstance(t, str) and is_iri(Term(t)))
+            return (variable, tuple(dict.fromkeys(known))) if len(known) == len(terms) else None
+        case _:
+            return None

@@ -1,0 +1,219 @@
+"""The tokens of SPARQL, and where they stand.
+
+Reading tokens one after the other, with errors that say what was expected.
+
+Resolving relative IRIs against a base (RFC 3986, section 5.2).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from tidelog.errors import Location, ParseError
+
+_BASE = (
+    "A-Za-zÀ-ÖØ-öø-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+_WORD = _BASE + "_0-9"
+_CHARS = _WORD + "\u00b7\u0300-\u036f\u203f-\u2040\\-"
+_PREFIX = rf"(?:[{_BASE}](?:[{_CHARS}.]*[{_CHARS}])?)?"
+_ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_LOCAL = rf"(?:[{_WORD}:]|{_ESCAPED})(?:(?:[{_CHARS}.:]|{_ESCAPED})*(?:[{_CHARS}:]|{_ESCAPED}))?"
+_ESCAPE = r"\\[tbnrf\\\"']"
+
+IRI, NAME, BLANK, VARIABLE, STRING, LANGUAGE = (
+    "an IRI",
+    "a prefixed name",
+    "a blank node",
+    "a variable",
+    "a string",
+    "a language",
+)
+DOUBLE, DECIMAL, INTEGER, WORD, SIGN, END = "a double", "a decimal", "an integer", "a word", "a sign", "the end"
+
+_TOKENS = [
+    (IRI, r"<[^<>\"{}|^`\\\x00-\x20]*>"),
+    (VARIABLE, rf"[?$][{_WORD}][{_WORD}\u00b7\u0300-\u036f\u203f-\u2040]*"),
+    (BLANK, rf"_:[{_WORD}](?:[{_CHARS}.]*[{_CHARS}])?"),
+    (NAME, rf"{_PREFIX}:(?:{_LOCAL})?"),
+    (STRING, rf"'''(?:'{{0,2}}(?:[^'\\]|{_ESCAPE}))*'''|\"\"\"(?:\"{{0,2}}(?:[^\"\\]|{_ESCAPE}))*\"\"\""),
+    (STRING, rf"'(?:[^'\\\n\r]|{_ESCAPE})*'|\"(?:[^\"\\\n\r]|{_ESCAPE})*\""),
+    (LANGUAGE, r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*"),
+    (DOUBLE, r"(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+"),
+    (DECIMAL, r"[0-9]*\.[0-9]+"),
+    (INTEGER, r"[0-9]+"),
+    (WORD, r"[A-Za-z_][A-Za-z0-9_]*"),
+    (SIGN, r"\^\^|&&|\|\||!=|<=|>=|[=<>!+\-*/^|?(){}\[\].,;]"),
+]
+_KINDS = [kind for kind, _ in _TOKENS]
+_TOKEN = re.compile("|".join(f"({pattern})" for _, pattern in _TOKENS))
+_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n\r]*)*")
+_CODE_POINT = re.compile(r"\\\\|\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def tokenise(text: str) -> list[Token]:
+    """All tokens of a text, the end included."""
+    tokens = []
+    at = _space(text, 0)
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ParseError(f"{text[at : at + 10].split(maxsplit=1)[0]!r} cannot stand in SPARQL", location(text, at))
+        assert match.lastindex is not None
+        tokens.append(Token(_KINDS[match.lastindex - 1], match[0], at, match.end()))
+        at = _space(text, match.end())
+    tokens.append(Token(END, "", len(text), len(text)))
+    return tokens
+
+
+def _space(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    assert match
+    return match.end()
+
+
+def with_code_points(text: str) -> str:
+    """The text with `\\uXXXX` and `\\UXXXXXXXX` replaced, which may stand anywhere in a query."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1] or match[2]
+        if code is None:
+            return match[0]
+        number = int(code, 16)
+        if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+            raise ParseError(f"{match[0]} is no character", location(text, match.start()))
+        return chr(number)
+
+    return _CODE_POINT.sub(one, text) if "\\" in text else text
+
+
+def location(text: str, at: int) -> Location:
+    """A place in a query."""
+    line = text.count("\n", 0, at) + 1
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    return Location("<query>", line, at - start + 1, text[start : end if end >= 0 else len(text)])
+
+
+class Cursor:
+    """A place among the tokens of a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = with_code_points(text)
+        self.tokens = tokenise(self.text)
+        self.position = 0
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.position]
+
+    def peek(self, ahead: int = 1) -> Token:
+        return self.tokens[min(self.position + ahead, len(self.tokens) - 1)]
+
+    def advance(self) -> Token:
+        token = self.token
+        self.position += token.kind != END
+        return token
+
+    def is_sign(self, *signs: str) -> bool:
+        return self.token.kind == SIGN and self.token.text in signs
+
+    def is_word(self, *words: str) -> bool:
+        return self.token.kind == WORD and self.token.text.upper() in words
+
+    def sign(self, *signs: str) -> str:
+        """The sign at this place, if it is one of these; it is passed."""
+        return self.advance().text if self.is_sign(*signs) else ""
+
+    def word(self, *words: str) -> str:
+        """The keyword at this place in capitals, if it is one of these; it is passed."""
+        return self.advance().text.upper() if self.is_word(*words) else ""
+
+    def expect(self, sign: str) -> None:
+        if not self.sign(sign):
+            self.fail(f"'{sign}'")
+
+    def expect_word(self, *words: str) -> str:
+        return self.word(*words) or self.fail(" or ".join(words))
+
+    def fail(self, expected: str) -> NoReturn:
+        """Something else was expected here."""
+        found = "the end of the query" if self.token.kind == END else repr(self.token.text)
+        raise ParseError(f"expected {expected}, found {found}", location(self.text, self.token.start))
+
+    def wrong(self, message: str, token: Token | None = None) -> NoReturn:
+        """What stands here is not allowed."""
+        raise ParseError(message, location(self.text, (token or self.token).start))
+
+
+_PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+
+
+def resolve(base: str, reference: str) -> str:
+    """The IRI a reference means; without a base, or if it is an IRI already, the reference itself.
+
+    >>> resolve("http://e.org/a/b", "../c"), resolve("", "ann")
+    ('http://e.org/c', 'ann')
+    """
+    if not base:
+        return reference
+    scheme, authority, path, query, fragment = _parts(reference)
+    if scheme is not None:
+        return reference
+    scheme, b_authority, b_path, b_query, _ = _parts(base)
+    if authority is not None:
+        path = _without_dots(path)
+    else:
+        authority = b_authority
+        if not path:
+            path, query = b_path, b_query if query is None else query
+        elif path.startswith("/"):
+            path = _without_dots(path)
+        else:
+            path = _without_dots(_merged(b_authority, b_path, path))
+    return "".join(
+        (
+            f"{scheme}:" if scheme is not None else "",
+            f"//{authority}" if authority is not None else "",
+            path,
+            f"?{query}" if query is not None else "",
+            f"#{fragment}" if fragment is not None else "",
+        )
+    )
+
+
+def _parts(iri: str) -> tuple[str | None, str | None, str, str | None, str | None]:
+    match = _PARTS.fullmatch(iri)
+    assert match
+    return match[1], match[2], match[3], match[4], match[5]
+
+
+def _merged(authority: str | None, base: str, path: str) -> str:
+    return f"/{path}" if authority is not None and not base else base[: base.rfind("/") + 1] + path
+
+
+def _without_dots(path: str) -> str:
+    if "." not in path:
+        return path
+    kept: list[str] = []
+    segments = path.split("/")
+    for segment in segments:
+        if segment == "..":
+            if len(kept) > 1 or (kept and kept[0]):
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if segments[-1] in (".", ".."):
+        kept.append("")
+    return "/".join(kept)

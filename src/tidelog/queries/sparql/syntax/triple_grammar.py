@@ -1,0 +1,273 @@
+"""Terms, triples and property paths of the grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tidelog.model.terms import DECIMAL as XSD_DECIMAL
+from tidelog.model.terms import DOUBLE as XSD_DOUBLE
+from tidelog.model.terms import FALSE, RDF, RDF_TYPE, TRUE, Term, literal, unescape
+from tidelog.model.terms import INTEGER as XSD_INTEGER
+from tidelog.model.terms import iri as iri_term
+from tidelog.queries.sparql.syntax.algebra import Alternative, Inverse, Link, Negated, Node, Path, Repeat, Sequence
+from tidelog.queries.sparql.syntax.tokens import (
+    BLANK,
+    DECIMAL,
+    DOUBLE,
+    INTEGER,
+    IRI,
+    LANGUAGE,
+    NAME,
+    STRING,
+    VARIABLE,
+    Cursor,
+    Token,
+    resolve,
+)
+from tidelog.rules.syntax import Variable
+
+_NUMBERS = {INTEGER: XSD_INTEGER, DECIMAL: XSD_DECIMAL, DOUBLE: XSD_DOUBLE}
+_NIL, _FIRST, _REST = (Term(f"<{RDF}{name}>") for name in ("nil", "first", "rest"))
+_LOCAL_ESCAPE = re.compile(r"\\(.)")
+TYPE = Term(RDF_TYPE)
+
+Verb = Node | Path
+Statement = tuple[Node, Verb, Node]
+
+
+class TripleGrammar(Cursor):
+    """Reads triples; `statements` collects those of the block that is being read."""
+
+    def __init__(self, text: str, prefixes: Mapping[str, str], base: str = "") -> None:
+        super().__init__(text)
+        self.prefixes = dict(prefixes)
+        self.base = base
+        self.template = False  # blank nodes are new ones, not variables
+        self.statements: list[Statement] = []
+        self.labels: set[str] = set()  # of the blank nodes in this block of triples
+        self.used_labels: set[str] = set()  # of those in finished blocks
+        self.reused: Token | None = None  # one of them in another block
+        self.refused = ""  # why the query will not be answered, though it is well formed
+        self._fresh = 0
+
+    def prologue(self) -> None:
+        while keyword := self.word("BASE", "PREFIX"):
+            if keyword == "BASE":
+                self.base = resolve(self.base, self.expect_iri_reference())
+            else:
+                name = self.token
+                if name.kind != NAME or name.text.find(":") != len(name.text) - 1:
+                    self.fail("a prefix that ends with ':'")
+                self.advance()
+                self.prefixes[name.text[:-1]] = resolve(self.base, self.expect_iri_reference())
+
+    def expect_iri_reference(self) -> str:
+        return self.advance().text[1:-1] if self.token.kind == IRI else self.fail("an IRI in angle brackets")
+
+    def fresh(self, mark: str = ".") -> Variable:
+        self._fresh += 1
+        return Variable(f"{mark}{self._fresh}")
+
+    def is_iri(self) -> bool:
+        return self.token.kind in (IRI, NAME)
+
+    def iri(self) -> Term:
+        if self.token.kind == IRI:
+            return iri_term(resolve(self.base, self.advance().text[1:-1]))
+        if self.token.kind != NAME:
+            self.fail("an IRI")
+        prefix, _, local = self.token.text.partition(":")
+        if prefix not in self.prefixes:
+            known = ", ".join(f"{p}:" for p in sorted(self.prefixes)) or "none"
+            self.wrong(f"unknown prefix {prefix}: (known: {known}); declare it with PREFIX {prefix}: <…>")
+        self.advance()
+        return iri_term(self.prefixes[prefix] + _LOCAL_ESCAPE.sub(r"\1", local))
+
+    def variable(self) -> Variable:
+        return Variable(self.advance().text[1:]) if self.token.kind == VARIABLE else self.fail("a variable")
+
+    def string(self) -> str:
+        if self.token.kind != STRING:
+            self.fail("a string")
+        text = self.advance().text
+        quotes = 3 if len(text) >= 6 and text[:3] in ("'''", '"""') else 1
+        return unescape(text[quotes:-quotes])
+
+    def literal(self) -> Term | None:
+        """A literal, if there is one here."""
+        token = self.token
+        if token.kind == STRING:
+            return self._string_literal()
+        if token.kind in _NUMBERS:
+            return literal(self.advance().text, _NUMBERS[token.kind])
+        if self.is_sign("+", "-") and self.peek().kind in _NUMBERS and self.peek().start == token.end:
+            sign = self.advance().text
+            return literal(sign + self.token.text, _NUMBERS[self.advance().kind])
+        if word := self.word("TRUE", "FALSE"):
+            return TRUE if word == "TRUE" else FALSE
+        return None
+
+    def _string_literal(self) -> Term:
+        text = self.string()
+        if self.token.kind == LANGUAGE:
+            return literal(text, language=self.advance().text[1:])
+        if self.sign("^^"):
+            return literal(text, self.iri()[1:-1])
+        return literal(text)
+
+    def node(self) -> Node:
+        """A variable or a term, collections and blank nodes with properties not among them."""
+        token = self.token
+        if token.kind == VARIABLE:
+            return self.variable()
+        if self.is_iri():
+            return self.iri()
+        if token.kind == BLANK:
+            return self.blank(self.advance())
+        if self.is_sign("[") and self.peek().text == "]":
+            self.position += 2
+            return self.anonymous()
+        if self.is_sign("(") and self.peek().text == ")":
+            self.position += 2
+            return _NIL
+        found = self.literal()
+        return self.fail("a variable or a term") if found is None else found
+
+    def blank(self, token: Token) -> Node:
+        self.labels.add(token.text)
+        if token.text in self.used_labels:
+            self.reused = token
+        return Term(token.text) if self.template else Variable(token.text)
+
+    def anonymous(self) -> Node:
+        fresh = self.fresh("_:.")
+        return Term(f"_:anon-{fresh.name[3:]}") if self.template else fresh
+
+    def triples_block(self) -> None:
+        """Triples with dots between them."""
+        while self.starts_triples():
+            self.same_subject()
+            if not self.sign("."):
+                return
+
+    def starts_triples(self) -> bool:
+        kinds = (VARIABLE, IRI, NAME, BLANK, STRING, *_NUMBERS)
+        return self.token.kind in kinds or self.is_sign("(", "[", "+", "-") or self.is_word("TRUE", "FALSE")
+
+    def same_subject(self) -> None:
+        nested = self._is_nested()
+        subject = self.graph_node()
+        if not (nested and not self._starts_verb()):
+            self.property_list(subject)
+
+    def _is_nested(self) -> bool:
+        """Whether a node with triples of its own starts here, which need not be followed by properties."""
+        return (self.is_sign("[") and self.peek().text != "]") or (self.is_sign("(") and self.peek().text != ")")
+
+    def _starts_verb(self) -> bool:
+        return self.token.kind in (VARIABLE, IRI, NAME) or self.is_word("A") or self.is_sign("^", "!", "(")
+
+    def property_list(self, subject: Node) -> None:
+        while True:
+            verb = self.verb()
+            self.statements.append((subject, verb, self.graph_node()))
+            while self.sign(","):
+                self.statements.append((subject, verb, self.graph_node()))
+            if not self.sign(";"):
+                return
+            while self.sign(";"):
+                pass
+            if not self._starts_verb():
+                return
+
+    def graph_node(self) -> Node:
+        if self._is_nested():
+            return self._properties() if self.sign("[") else self._collection()
+        return self.node()
+
+    def _properties(self) -> Node:
+        node = self.anonymous()
+        self.property_list(node)
+        self.expect("]")
+        return node
+
+    def _collection(self) -> Node:
+        self.expect("(")
+        head = self.anonymous()
+        node = head
+        while True:
+            self.statements.append((node, _FIRST, self.graph_node()))
+            if self.sign(")"):
+                self.statements.append((node, _REST, _NIL))
+                return head
+            following = self.anonymous()
+            self.statements.append((node, _REST, following))
+            node = following
+
+    def verb(self) -> Verb:
+        if self.token.kind == VARIABLE:
+            return self.variable()
+        if self.template:
+            return TYPE if self._is_a() else self.iri()
+        path = self.path()
+        return path.predicate if isinstance(path, Link) else path
+
+    def _is_a(self) -> bool:
+        """The keyword `a`, which unlike others has no capitals."""
+        if self.is_word("A") and self.token.text == "a":
+            self.advance()
+            return True
+        return False
+
+    def path(self) -> Path:
+        path = self._path_sequence()
+        while self.sign("|"):
+            path = Alternative(path, self._path_sequence())
+        return path
+
+    def _path_sequence(self) -> Path:
+        parts = [self._path_element()]
+        while self.sign("/"):
+            parts.append(self._path_element())
+        path = parts.pop()
+        while parts:
+            path = Sequence(parts.pop(), path)
+        return path
+
+    def _path_element(self) -> Path:
+        if self.sign("^"):
+            return Inverse(self._path_element())
+        path = self._path_primary()
+        modifier = self.sign("?", "*", "+")
+        return Repeat(path, modifier != "+", modifier != "?") if modifier else path
+
+    def _path_primary(self) -> Path:
+        if self.sign("!"):
+            return self._negated()
+        if self.sign("("):
+            path = self.path()
+            self.expect(")")
+            return path
+        if self._is_a():
+            return Link(TYPE)
+        return Link(self.iri()) if self.is_iri() else self.fail("a property or a path")
+
+    def _negated(self) -> Path:
+        excluded = [self._excluded()] if not self.is_sign("(") else self._several_excluded()
+        forward = frozenset(term for term, inverse in excluded if not inverse)
+        backward = frozenset(term for term, inverse in excluded if inverse)
+        return Negated(forward if forward or not backward else None, backward or None)
+
+    def _several_excluded(self) -> list[tuple[Term, bool]]:
+        self.expect("(")
+        excluded: list[tuple[Term, bool]] = []
+        while not self.sign(")"):
+            if excluded:
+                self.expect("|")
+            excluded.append(self._excluded())
+        return excluded
+
+    def _excluded(self) -> tuple[Term, bool]:
+        inverse = bool(self.sign("^"))
+        return (TYPE if self._is_a() else self.iri()), inverse

@@ -1,0 +1,92 @@
+"""How large a knowledge base is, and where it stands."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidelog.changes.state import State
+from tidelog.engines.local.facts import LocalFacts
+from tidelog.store.catalog import FORMAT
+from tidelog.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many facts a relation has; `derived` are those that are not explicit too.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) . q(a) .", add_rules="q(?x) :- p(?x) . q(b) :- p(?x) .")
+    >>> kb.status().relations["q"]
+    Counts(facts=2, explicit=1, derived=1)
+    """
+
+    facts: int
+    explicit: int
+    derived: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What `tidelog status` shows. In memory nothing is on disk: `bytes` is 0 and `format` is None.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
+    >>> kb.status().facts, kb.status().relations["q"]
+    (2, Counts(facts=1, explicit=0, derived=1))
+    """
+
+    version: int
+    oldest: int  # the oldest version that can still be read
+    digest: str
+    facts: int
+    explicit: int
+    derived: int
+    rules: int
+    relations: Mapping[str, Counts]
+    ruleset: str | None
+    strict: bool
+    bytes: int
+    format: int | None
+
+
+def status(state: State, I: LocalFacts, store: Store | None) -> Status:
+    """Counts only: no fact is looked at. I are all facts as users see them."""
+    facts, explicit, options = len(I), len(state.E), state.options
+    return Status(
+        version=state.version,
+        oldest=state.version if store is None else store.catalog.manifest().floor,
+        digest=state.digest(),
+        facts=facts,
+        explicit=explicit,
+        derived=facts - explicit,
+        rules=len(state.program.after),
+        relations=dict(_relations(state.E, I)),
+        ruleset=str(options["ruleset"]) if "ruleset" in options else None,
+        strict=bool(options.get("strict")),
+        bytes=0 if store is None else sum(_sizes(store.root)),
+        format=None if store is None else FORMAT,
+    )
+
+
+def _relations(E: LocalFacts, I: LocalFacts) -> Iterator[tuple[str, Counts]]:
+    """By name; the explicit facts are among all."""
+    explicit = E.predicates()
+    for name, facts in sorted(I.predicates().items()):
+        asserted = explicit.get(name, 0)
+        yield name, Counts(facts, asserted, facts - asserted)
+
+
+def _sizes(root: Path) -> Iterator[int]:
+    """The sizes of all files but SQLite's shared memory, which is there only while somebody reads."""
+    for path in root.rglob("*"):
+        try:
+            found = path.stat()
+        except FileNotFoundError:  # a writer has just removed it
+            continue
+        if stat.S_ISREG(found.st_mode) and not path.name.endswith("-shm"):
+            yield found.st_size

@@ -1,0 +1,1 @@
+"""Text to rules: tokens, terms, clauses, whole programs."""

@@ -1,0 +1,378 @@
+"""Facts, rules, constraints and queries: atoms, literals, attributes, aggregates.
+
+Directives: `@prefix`, `@base`, `@parameter`, `@import`, `@export` and the older `@output`.
+
+    @import parent :- csv{resource="parents.csv", format=(string, int)} .
+    @import table :- csv{resource=f"file-{?n}.csv"}, ?n = 3 .
+
+Values are computed at once and handed on as Python values: `str` for strings, names and IRIs, numbers, booleans, tuples
+for lists in parentheses and dictionaries for maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Term
+from tidelog.rules.analysis.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
+from tidelog.rules.expressions import AGGREGATES, evaluate
+from tidelog.rules.parsing.terms import COMPARISONS, CONDITIONS, PRECEDENCE, TermReader
+from tidelog.rules.parsing.tokens import Scope, Source, Token
+from tidelog.rules.syntax import (
+    Call,
+    Condition,
+    Export,
+    Expression,
+    Import,
+    Literal,
+    Program,
+    Rule,
+    Variable,
+    expression_variables,
+)
+
+_MAX_LITERALS = 1_000
+_PREDICATES = ("name", "iri", "prefixed")
+_CLOSING = {"(": ")", "[": "]"}
+_NOT_LITERALS = (".", "end", ",", ":-")
+_TRUTHS = CONDITIONS | COMPARISONS
+
+RawArgument = Expression | RawAggregate
+
+
+@dataclass
+class Attributes:
+    """What stands in `#[…]` before a rule."""
+
+    name: str | None = None
+    bound: int | None = None
+    cartesian: bool = False
+    report: bool = False
+
+
+class ClauseReader(TermReader):
+    """Reads one clause. Wildcards and computed arguments get variables whose names the clause does not use."""
+
+    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
+        super().__init__(source, tokens, scope)
+        self.fresh: Iterator[Variable] = fresh_variables(t.text[1:] for t in tokens if t.kind == "variable")
+
+    def clause(self) -> Rule | Fact:
+        """A rule, a constraint or a fact, up to and including its dot."""
+        start = self.token
+        attributes = self._attributes()
+        heads = [] if self.token.kind == ":-" else self._heads()
+        if self.accept(":-"):
+            return self._rule(heads, attributes, start)
+        if len(heads) > 1:
+            raise self.unexpected("`:-` after several heads")
+        self.expect(".", "`:-`, `,` or `.`")
+        if start.kind == "#[":
+            raise self.error("attributes stand before rules, not before facts", start)
+        return self._fact(heads[0], start)
+
+    def _rule(self, heads: list[RawAtom], attributes: Attributes, start: Token) -> Rule:
+        body = [] if heads and self.token.kind == "." else self.body()  # `p(a) :- .` is an axiom
+        self.expect(".", "`,` or `.`")
+        if attributes.report and heads:
+            raise self.error("report stands before constraints, which have no head", start)
+        new_heads, new_body = normalise(heads, body, self.fresh)
+        return Rule(
+            new_heads,
+            new_body,
+            attributes.bound,
+            attributes.cartesian,
+            attributes.report,
+            attributes.name,
+            self.source.location(start.start),
+        )
+
+    def query(self) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
+        """A body with or without a final dot, and its named variables in order."""
+        body = self.body()
+        self.accept(".")
+        self.expect("end", "`,` or the end of the query")
+        names = dict.fromkeys(t.text[1:] for t in self.tokens if t.kind == "variable")
+        return normalise([], body, self.fresh)[1], tuple(Variable(n) for n in names if not n.startswith("_"))
+
+    def _fact(self, atom: RawAtom, start: Token) -> Fact:
+        return Fact(atom.predicate, tuple(self._ground(arg, start) for arg in atom.args))
+
+    def _ground(self, arg: RawArgument, start: Token) -> Term:
+        if isinstance(arg, RawAggregate):
+            raise self.error("a fact cannot hold an aggregate; is the body `:- …` missing?", start)
+        return self.evaluated(arg, {}, start, "a fact cannot hold the variable {}; is the body `:- …` missing?")
+
+    def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: Token, unbound: str) -> Term:
+        """The value of an expression that is known now; `unbound` is what to say of a variable without a value."""
+        free = next((v for v in expression_variables(expression) if v not in binding), None)
+        if free is not None:
+            raise self.error(unbound.format(free), start)
+        value = evaluate(expression, binding)
+        if value is None:
+            raise self.error("this cannot be computed: wrong types, or division by zero", start)
+        return value
+
+    def _attributes(self) -> Attributes:
+        attributes = Attributes()
+        while self.accept("#["):
+            self._attribute(attributes)
+            while self.accept(","):
+                self._attribute(attributes)
+            self.expect("]", "`]`")
+        return attributes
+
+    def _attribute(self, attributes: Attributes) -> None:
+        token = self.expect("name", "an attribute")
+        values = self._attribute_values()
+        match token.text, values:
+            case "name", [str() as text] if terms.is_literal(text):
+                attributes.name = terms.plain(text)
+            case "bound", [str() as text] if isinstance(number := terms.to_value(text), int) and number > 0:
+                attributes.bound = number
+            case "cartesian", []:
+                attributes.cartesian = True
+            case "report", []:
+                attributes.report = True
+            case "display", [_]:  # Nemo's hint for its own messages
+                pass
+            case _:
+                raise self.error('expected name("…"), bound(1000), cartesian or report', token)
+
+    def _attribute_values(self) -> list[Expression]:
+        return self._arguments() if self.token.kind == "(" else []
+
+    def _heads(self) -> list[RawAtom]:
+        heads = [self._head()]
+        while self.accept(","):
+            heads.append(self._head())
+        return heads
+
+    def _head(self) -> RawAtom:
+        if self.token.kind not in (*_PREDICATES, "["):
+            raise self.unexpected("a rule, a fact or a directive" if self.index == 0 else "an atom")
+        if self.token.kind == "name" and self.token.text.upper() in CONDITIONS:
+            name = self.token.text
+            raise self.error(f"`{name}` is a built-in condition and cannot be a predicate; rename it or write <{name}>")
+        return self._atom(self._head_argument)
+
+    def _head_argument(self) -> RawArgument:
+        if self.token.kind == "aggregate":
+            return self._aggregate()
+        return self.expression()
+
+    def _aggregate(self) -> RawAggregate:
+        token = self.advance()
+        function = token.text[1:].lower()
+        if function not in AGGREGATES:
+            raise self.error(f"unknown aggregate `{token.text}`; there are #{', #'.join(AGGREGATES)}", token)
+        args = tuple(self._arguments())
+        if not args:
+            raise self.error(f"`{token.text}` needs at least one argument", token)
+        if self.token.kind in PRECEDENCE:
+            raise self.error("an aggregate cannot be part of an expression; compute with its value in another rule")
+        return RawAggregate(function, args)
+
+    def body(self) -> list[RawLiteral]:
+        body = [self._literal()]
+        while self.accept(","):
+            if self.token.kind == ".":  # Nemo allows a trailing comma
+                break
+            body.append(self._literal())
+            if len(body) > _MAX_LITERALS:
+                raise self.error(f"a body of more than {_MAX_LITERALS} literals; split the rule")
+        return body
+
+    def _literal(self) -> RawLiteral:
+        if self.accept("~"):
+            return RawNegation(self._body_atom())
+        if self.token.kind == "[" or (self.token.kind in _PREDICATES and self._starts_atom()):
+            return self._body_atom()
+        return self._condition()
+
+    def _starts_atom(self) -> bool:
+        """Whether the name ahead is a predicate, not a function or a constant to compare."""
+        if self.ahead().kind != "(" or self.token.kind != "name":
+            return self.ahead().kind in _CLOSING
+        return self.token.text.upper() not in CONDITIONS and self._after_parenthesis().kind not in PRECEDENCE
+
+    def _after_parenthesis(self) -> Token:
+        depth = 0
+        for i in range(self.index + 1, len(self.tokens)):
+            depth += {"(": 1, ")": -1}.get(self.tokens[i].kind, 0)
+            if depth == 0:
+                return self.tokens[min(i + 1, len(self.tokens) - 1)]
+        return self.tokens[-1]
+
+    def _body_atom(self) -> RawAtom:
+        token = self.token
+        if token.kind == "name" and token.text.upper() in CONDITIONS:
+            raise self.error(f"a condition is negated with NOT({token.text}(…)); `~` stands before atoms")
+        if token.kind not in (*_PREDICATES, "["):
+            raise self.unexpected("an atom")
+        return self._atom(self._body_argument)
+
+    def _body_argument(self) -> Expression:
+        if self.token.text == "_" and self.token.kind == "name" and self.ahead().kind in (",", ")", "]"):
+            self.advance()
+            return next(self.fresh)
+        return self.expression()
+
+    def _condition(self) -> Condition:
+        start = self.token
+        if start.kind in _NOT_LITERALS:
+            raise self.unexpected("an atom or a comparison")
+        condition = self.comparison()
+        if not isinstance(condition, Call) or condition.function not in _TRUTHS:
+            raise self.error(f"expected an atom or a comparison such as `?x > 3`, found {start} alone", start)
+        return Condition(condition)
+
+    def _atom(self, argument: Callable[[], RawArgument]) -> RawAtom:
+        """`p(…)`, a triple `[s, p, o]`, or its short forms `C[s]` and `p[s, o]`."""
+        if self.token.kind == "[":
+            return RawAtom(TRIPLE, self._triple(argument))
+        predicate = self.iri()
+        if self.token.kind not in _CLOSING:
+            raise self.unexpected(f"`(` after the predicate `{predicate}`")
+        if self.token.kind == "[":
+            return RawAtom(TRIPLE, self._short_triple(terms.iri(predicate), argument))
+        return RawAtom(predicate, self._bracketed(argument))
+
+    def _bracketed(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        closing = _CLOSING[self.advance().kind]
+        if closing == ")" and self.accept(closing):  # a relation without columns: true or not
+            return ()
+        args = [argument()]
+        while self.accept(","):
+            args.append(argument())
+        self.expect(closing, f"`,` or `{closing}`")
+        return tuple(args)
+
+    def _triple(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        start = self.token
+        args = self._bracketed(argument)
+        if len(args) != 3:
+            raise self.error(f"a triple has 3 places, not {len(args)}: [subject, predicate, object]", start)
+        return args
+
+    def _short_triple(self, name: Term, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
+        start = self.token
+        args = self._bracketed(argument)
+        if len(args) > 2:
+            raise self.error(f"`[…]` after a name holds 1 or 2 terms, not {len(args)}; use `(…)` for a relation", start)
+        return (args[0], Term(RDF_TYPE), name) if len(args) == 1 else (args[0], name, args[1])
+
+
+_Value = Expression | list["_Value"] | dict[str, "_Value"]
+
+
+class DirectiveReader(ClauseReader):
+    def directive(self, program: Program) -> None:
+        """Read one directive into the program, up to and including its dot."""
+        token = self.advance()
+        match token.text:
+            case "@prefix":
+                self._prefix(program)
+            case "@base":
+                self.scope.base = self.expect("iri", "the base as `<…>`").text[1:-1]
+            case "@parameter":
+                self._set_parameter()
+            case "@import":
+                program.imports.append(Import(*self._transfer("import"), self.source.location(token.start)))
+            case "@export":
+                program.exports.append(Export(*self._transfer("export"), self.source.location(token.start)))
+            case "@output":
+                self._output(program, token)
+            case _:
+                known = "@prefix, @base, @import, @export, @output, @parameter"
+                raise self.error(f"unknown directive `{token.text}`; there are {known}", token)
+        self.expect(".")
+
+    def _prefix(self, program: Program) -> None:
+        if self.token.kind != "prefixed" or not self.token.text.endswith(":"):
+            raise self.unexpected("a prefix such as `ex:`")
+        prefix = self.advance().text[:-1]
+        expansion = self.expect("iri", "what the prefix stands for, as `<…>`").text[1:-1]
+        self.scope.declared[prefix] = program.prefixes[prefix] = expansion
+
+    def _set_parameter(self) -> None:
+        token = self.expect("parameter", "a parameter such as `$limit`")
+        name = token.text[1:]
+        if self.accept("="):
+            value = self.evaluated(self.expression(), {}, token, "a parameter cannot hold the variable {}")
+            self.scope.parameters.setdefault(name, value)
+        elif name not in self.scope.parameters:
+            raise self.error(f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`", token)
+
+    def _output(self, program: Program, token: Token) -> None:
+        location = self.source.location(token.start)
+        program.exports.append(Export(self._predicate(), "csv", {}, location))
+        while self.accept(","):
+            program.exports.append(Export(self._predicate(), "csv", {}, location))
+
+    def _predicate(self) -> str:
+        if self.token.kind not in ("name", "iri", "prefixed"):
+            raise self.unexpected("a predicate")
+        return self.iri()
+
+    def _transfer(self, verb: str) -> tuple[str, str, dict[str, object]]:
+        predicate = self._predicate()
+        self.expect(":-")
+        form = self.expect("name", f"a format to {verb}, such as csv").text
+        start = self.token
+        values = self._map()
+        binding = self._binding()
+        return predicate, form, {key: self._python(value, binding, start) for key, value in values.items()}
+
+    def _map(self) -> dict[str, _Value]:
+        self.expect("{")
+        values: dict[str, _Value] = {}
+        while self.token.kind != "}":
+            key = self._key()
+            self.expect("=", f"`=` after `{key}`")
+            values[key] = self._value()
+            if not self.accept(","):
+                break
+        self.expect("}", "`,` or `}`")
+        return values
+
+    def _key(self) -> str:
+        if self.token.kind == "name":
+            return self.advance().text
+        return terms.plain(self._string(self.expect("string", "a parameter such as resource=")))
+
+    def _value(self) -> _Value:
+        if self.token.kind == "{":
+            return self._map()
+        return self._list() if self.token.kind == "(" else self.expression()
+
+    def _list(self) -> list[_Value]:
+        self.advance()
+        values: list[_Value] = [self.expression()]
+        while self.accept(",") and self.token.kind != ")":
+            values.append(self.expression())
+        self.expect(")", "`,` or `)`")
+        return values
+
+    def _binding(self) -> dict[Variable, Term]:
+        """`, ?x = 1, ?y = ?x + 1`: values for the variables of the parameters."""
+        binding: dict[Variable, Term] = {}
+        while self.accept(","):
+            token = self.expect("variable", "an assignment such as `?n = 3`")
+            self.expect("=")
+            value = self.evaluated(self.expression(), binding, token, "{} has no value yet; assign it before")
+            binding[Variable(token.text[1:])] = value
+        return binding
+
+    def _python(self, value: _Value, binding: dict[Variable, Term], start: Token) -> object:
+        if isinstance(value, dict):
+            return {key: self._python(v, binding, start) for key, v in value.items()}
+        if isinstance(value, list):
+            return tuple(self._python(v, binding, start) for v in value)
+        found = terms.to_value(
+            self.evaluated(value, binding, start, "{0} has no value; add `, {0} = …` after the braces")
+        )
+        return found if isinstance(found, int | float) else str(found)

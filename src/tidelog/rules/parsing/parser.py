@@ -1,0 +1,178 @@
+"""Text to rules, facts and directives: Nemo's language, with RDFox's triple atoms.
+
+The text is read statement by statement. Most statements of a large file are plain facts, so those are recognised by one
+regular expression; whatever it does not match goes through the tokens, which also give the exact place of an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from tidelog.errors import ParseError
+from tidelog.model import terms
+from tidelog.model.facts import Fact
+from tidelog.model.terms import Term
+from tidelog.rules.parsing.clauses import ClauseReader, DirectiveReader
+from tidelog.rules.parsing.terms import CONDITIONS, TermReader
+from tidelog.rules.parsing.tokens import (
+    BLANK,
+    IRI,
+    LANGUAGE,
+    MAX_TOKEN,
+    NAME,
+    NUMBER,
+    PREFIXED,
+    SKIP,
+    STRING,
+    Scope,
+    Source,
+    Token,
+    statement,
+)
+from tidelog.rules.syntax import Literal, Program, Rule, Variable
+
+_PREDICATE = rf"(?:{PREFIXED}|{NAME}|{IRI})"
+_ARGUMENT = rf"(?:{STRING}(?:{LANGUAGE}|\^\^{_PREDICATE})?|[+-]?{NUMBER}|{BLANK}|{_PREDICATE})"
+_PLAIN_FACT = re.compile(rf"{SKIP}({_PREDICATE})\(\s*+({_ARGUMENT}(?:\s*+,\s*+{_ARGUMENT})*+)\s*+\)\s*+\.", re.DOTALL)
+_ARGUMENTS = re.compile(_ARGUMENT, re.DOTALL)
+_STARTS_NUMBER = frozenset("+-.0123456789")
+_INTEGER = re.compile("-?[0-9]{1,100}")
+_DOUBLE = re.compile(r"-?[0-9]{1,100}\.[0-9]{1,100}")
+_NAME = re.compile(NAME)
+_PREFIXED_NAME = re.compile(rf"(?!_:){PREFIXED}")
+_NOT_NAMES = ("true", "false", "_")
+_NEEDS_CARE = re.compile(r'[\\\n\r]|"""')
+
+
+def parse_program(
+    text: str,
+    file: str = "<text>",
+    parameters: Mapping[str, Term] | None = None,
+    *,
+    only: str = "",
+    prefixes: Mapping[str, str] | None = None,
+) -> Program:
+    """Read a whole program, or `only` its "rules" or "facts" (and `@prefix`, `@base`): anything else is an error then.
+
+    `parameters` are values for its `@parameter` declarations; `prefixes` may be used without being declared.
+    """
+    return _ProgramReader(text, file, Scope(dict(prefixes or {}), parameters=dict(parameters or {})), only).read()
+
+
+def parse_rules(text: str, file: str = "<text>") -> list[Rule]:
+    """Read rules only (and `@prefix`, `@base`)."""
+    return parse_program(text, file, only="rules").rules
+
+
+def parse_facts(text: str, file: str = "<text>") -> list[Fact]:
+    """Read facts only (and `@prefix`, `@base`)."""
+    return parse_program(text, file, only="facts").facts
+
+
+def parse_query(
+    text: str, prefixes: Mapping[str, str] | None = None
+) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
+    """Read a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; its named variables come in order."""
+    source = Source(text, "<query>")
+    tokens = statement(source, 0)
+    if tokens[-1].kind == ".":
+        tokens += statement(source, tokens[-1].end)
+    return ClauseReader(source, tokens, Scope(dict(prefixes or {}))).query()
+
+
+class _ProgramReader:
+    def __init__(self, text: str, file: str, scope: Scope, only: str) -> None:
+        self.source = Source(text, file)
+        self.scope = scope
+        self.only = only
+        self.program = Program()
+        self._terms: dict[str, Term] = {}
+        self._predicates: dict[str, str] = {}
+
+    def read(self) -> Program:
+        position, end = 0, len(self.source.text)
+        while position < end:
+            if self.only != "rules":
+                position = self._plain_facts(position)
+            position = self._statement(position)
+        return self.program
+
+    def _plain_facts(self, position: int) -> int:
+        """Read plain facts as long as there are any; give the place after the last."""
+        text, known, facts = self.source.text, self._terms, self.program.facts
+        while match := _PLAIN_FACT.match(text, position):
+            predicate = self._predicates.get(match[1]) or self._plain_predicate(match[1])
+            args = [known.get(a) or self._plain_term(a) for a in _ARGUMENTS.findall(match[2])]
+            if not predicate or "" in args:
+                break
+            facts.append(Fact(predicate, tuple(args)))
+            position = match.end()
+        return position
+
+    def _plain_predicate(self, text: str) -> str:
+        """A predicate, or "" where only the tokens can tell what is wrong."""
+        iri = self._plain_term(text) if text.upper() not in CONDITIONS and text != "_" else ""
+        if terms.is_iri(Term(iri or "_")):
+            self._predicates[text] = iri[1:-1]
+        return self._predicates.get(text, "")
+
+    def _plain_term(self, text: str) -> Term:
+        """A constant, or "" where only the tokens can tell what is wrong."""
+        if len(text) > MAX_TOKEN:
+            return Term("")
+        if text[0] == "<" or (text[0] == text[-1] == '"' and not _NEEDS_CARE.search(text)):
+            term = Term(text)
+        elif text[0] in _STARTS_NUMBER:
+            term = self._plain_number(text)
+        elif _NAME.fullmatch(text) and text not in _NOT_NAMES:
+            term = terms.iri(self.scope.base + text)
+        elif _PREFIXED_NAME.fullmatch(text) and (expansion := self.scope.expand(text[: text.index(":")])) is not None:
+            term = terms.iri(expansion + text[text.index(":") + 1 :])
+        else:
+            term = self._any_term(text)
+        self._terms[text] = term
+        return term
+
+    def _plain_number(self, text: str) -> Term:
+        if _INTEGER.fullmatch(text):
+            return terms.integer(int(text))
+        if _DOUBLE.fullmatch(text):
+            return terms.double(float(text))
+        return self._any_term(text)
+
+    def _any_term(self, text: str) -> Term:
+        source = Source(text, self.source.file)
+        try:
+            term = TermReader(source, statement(source, 0), self.scope).expression()
+        except ParseError:
+            return Term("")
+        return Term(term) if isinstance(term, str) else Term("")
+
+    def _statement(self, position: int) -> int:
+        tokens = statement(self.source, position)
+        first = tokens[0]
+        if first.kind == "end":
+            return len(self.source.text)
+        if first.kind == "at":
+            self._directive(tokens, first)
+        else:
+            self._clause(tokens, first)
+        return tokens[-1].end
+
+    def _directive(self, tokens: list[Token], first: Token) -> None:
+        if self.only and first.text not in ("@prefix", "@base"):
+            raise self.source.error(f"expected {self.only} only, found the directive `{first.text}`", first.start)
+        DirectiveReader(self.source, tokens, self.scope).directive(self.program)
+        self._terms.clear()  # names may mean something else now
+        self._predicates.clear()
+
+    def _clause(self, tokens: list[Token], first: Token) -> None:
+        clause = ClauseReader(self.source, tokens, self.scope).clause()
+        found = "facts" if isinstance(clause, Fact) else "rules"
+        if self.only not in ("", found):
+            raise self.source.error(f"expected {self.only} only, found a {found[:-1]}", first.start)
+        if isinstance(clause, Fact):
+            self.program.facts.append(clause)
+        else:
+            self.program.rules.append(clause)

@@ -1,0 +1,238 @@
+"""Terms and expressions: constants, variables, arithmetic, comparisons, function calls, f-strings.
+
+Operators are read by precedence climbing, so nesting alone uses the Python stack, and nesting is bounded.
+
+How the rule language reads the built-ins of `tidelog.rules.expressions`: operators, conditions, checks of calls.
+
+In a body a name followed by `(` is a call only if it is a condition (`CONTAINS`, `isString` …) or if an operator
+follows (`STRLEN(?x) > 3`); so `year` or `sum` can be predicates.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from math import isfinite
+
+from tidelog.model import terms
+from tidelog.model.terms import Term
+from tidelog.rules.expressions import FUNCTIONS
+from tidelog.rules.parsing.tokens import MAX_DEPTH, Cursor, Token, string_text, unescape
+from tidelog.rules.syntax import Call, Expression, Variable
+
+ORDER_COMPARISONS = frozenset({"<", "<=", ">", ">="})
+COMPARISONS = ORDER_COMPARISONS | {"=", "!="}
+PRECEDENCE = {**dict.fromkeys(COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3}
+NEGATE = "INVERTSIGN"
+
+# Nemo's names for the operators; a call of one is the operator.
+SPELLED_OUT = {
+    "EQUALITY": "=",
+    "UNEQUALITY": "!=",
+    "NUMGREATER": ">",
+    "NUMGREATEREQ": ">=",
+    "NUMLESS": "<",
+    "NUMLESSEQ": "<=",
+    "SUBTRACTION": "-",
+    "DIVISION": "/",
+}
+
+# The functions that are true or false and so may stand alone in a body.
+CONDITIONS = frozenset({"AND", "OR", "NOT", "CONTAINS", "STRSTARTS", "STRENDS", "REGEX", "SAMETERM"}) | {
+    name for name in FUNCTIONS if name.startswith("IS") or SPELLED_OUT.get(name) in COMPARISONS
+}
+
+# Applied again to their own result these give nothing new, so a cycle through them ends.
+SETTLING = frozenset({"CANONICAL", "DATATYPE", "IRI"})
+
+
+def call_problem(function: str, count: int) -> str | None:
+    """What is wrong with calling a function or operator with that many arguments, if anything."""
+    if function not in FUNCTIONS and function not in PRECEDENCE:
+        return f"unknown function `{function}`{_similar(function)}"
+    least, most = (2, 2) if function in PRECEDENCE else FUNCTIONS[function]
+    if count >= least and (most is None or count <= most):
+        return None
+    wanted = str(least) if most == least else f"at least {least}" if most is None else f"{least} to {most}"
+    return f"`{function}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}"
+
+
+def _similar(function: str) -> str:
+    close = get_close_matches(function, FUNCTIONS, n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+_MAX_DIGITS = 1_000
+_COMPARISON = PRECEDENCE["="]
+_SUM = PRECEDENCE["+"]
+_UNSUPPORTED = {
+    "existential": "existential variables (`!x`) are not supported; compute a name for the new value, "
+    'for example IRI(f"new-{?x}")',
+    "{": "maps are not supported as terms; use one argument for each value",
+    "<": "this is no IRI: an IRI holds no spaces, quotes or angle brackets",
+    "aggregate": "an aggregate may only stand alone as an argument of a rule head",
+}
+
+
+class TermReader(Cursor):
+    _depth = 0
+
+    def expression(self, lowest: int = _SUM) -> Expression:
+        """An expression whose operators bind at least as tightly as `lowest`; comparisons only when asked for."""
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise self.error(f"nested more than {MAX_DEPTH} deep")
+        left = self._operand()
+        while (precedence := PRECEDENCE.get(self.token.kind, 0)) >= lowest:
+            operator = self.advance().kind
+            left = Call(operator, (left, self.expression(precedence + 1)))
+            if precedence == _COMPARISON:
+                break
+        self._depth -= 1
+        return self._bounded(left) if self._depth == 0 else left
+
+    def comparison(self) -> Expression:
+        """An expression that may be a comparison."""
+        return self.expression(_COMPARISON)
+
+    def _bounded(self, expression: Expression) -> Expression:
+        """Refuse trees that deep: a long sum nests as deep as it is long, and all who walk it recurse."""
+        level: list[Expression] = [expression]
+        for _ in range(MAX_DEPTH):
+            level = [arg for e in level if isinstance(e, Call) for arg in e.args]
+            if not level:
+                return expression
+        raise self.error(f"an expression with more than {MAX_DEPTH} steps; compute it in several assignments")
+
+    def _operand(self) -> Expression:
+        kind = self.token.kind
+        if kind == "variable":
+            return Variable(self.advance().text[1:])
+        if kind == "(":
+            return self._parenthesised()
+        if kind == "fstring":
+            return self._fstring()
+        if kind in "+-":
+            return self._signed()
+        if kind == "name" and self.ahead().kind == "(":
+            return self._call()
+        return self.constant()
+
+    def _parenthesised(self) -> Expression:
+        self.advance()
+        inside = self.comparison()
+        if self.token.kind == ",":
+            raise self.error("tuples are not supported as terms; use one argument for each value")
+        self.expect(")")
+        return inside
+
+    def _signed(self) -> Expression:
+        sign = self.advance()
+        if self.token.kind == "number":
+            return self._number(self.advance(), sign.text)
+        if sign.kind == "+":
+            raise self.unexpected("a number after `+`")
+        return Call(NEGATE, (self.expression(PRECEDENCE["*"] + 1),))
+
+    def _call(self) -> Expression:
+        token = self.advance()
+        name = token.text.upper()
+        args = tuple(self._arguments())
+        if problem := call_problem(name, len(args)):
+            raise self.error(problem, token)
+        return Call(SPELLED_OUT.get(name, name), args)
+
+    def _arguments(self) -> list[Expression]:
+        self.expect("(")
+        args = [] if self.token.kind == ")" else [self.comparison()]
+        while args and self.accept(","):
+            args.append(self.comparison())
+        self.expect(")", "`,` or `)`")
+        return args
+
+    def _fstring(self) -> Expression:
+        """`f"a {?x}"` is `CONCAT("a ", STR(?x))`."""
+        self.advance()
+        parts: list[Expression] = []
+        while True:
+            text = self.advance()
+            if text.text:
+                plain = text.text.replace("{{", "{").replace("}}", "}")
+                parts.append(terms.string(unescape(self.source, plain, text.start)))
+            if self.accept("text end"):
+                break
+            self.expect("{")
+            parts.append(Call("STR", (self.comparison(),)))
+            self.expect("}")
+        if not parts:
+            return terms.string("")
+        return parts[0] if len(parts) == 1 else Call("CONCAT", tuple(parts))
+
+    def constant(self) -> Term:
+        token = self.token
+        if token.kind in _UNSUPPORTED:
+            raise self.error(_UNSUPPORTED[token.kind])
+        if token.kind == "name":
+            return self._name()
+        if token.kind in ("iri", "prefixed"):
+            return terms.iri(self.iri())
+        if token.kind == "number":
+            return self._number(self.advance(), "")
+        if token.kind == "string":
+            return self._string(self.advance())
+        if token.kind == "blank":
+            return Term(self.advance().text)
+        if token.kind == "parameter":
+            return self._parameter(self.advance())
+        raise self.unexpected("a term")
+
+    def _name(self) -> Term:
+        token = self.advance()
+        if token.text == "_":
+            raise self.error("`_` may only stand as an argument of a body atom; name the variable", token)
+        if token.text in ("true", "false"):
+            return terms.boolean(token.text == "true")
+        return terms.iri(self.scope.base + token.text)
+
+    def iri(self) -> str:
+        """The IRI of an `<…>`, of a prefixed name or of a plain name, without brackets."""
+        token = self.advance()
+        if token.kind == "iri":
+            return token.text[1:-1]
+        if token.kind == "name":
+            return self.scope.base + token.text
+        prefix, _, local = token.text.partition(":")
+        expansion = self.scope.expand(prefix)
+        if expansion is None:
+            known = f"known: {self.scope.known()}"
+            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
+        return expansion + local
+
+    def _number(self, token: Token, sign: str) -> Term:
+        text = token.text.lower()
+        if len(text) > _MAX_DIGITS:
+            raise self.error(f"a number of more than {_MAX_DIGITS} digits", token)
+        if text[:2] in ("0x", "0o", "0b"):
+            return terms.integer(int(sign + text, 0))
+        if text.isdigit():
+            return terms.integer(int(sign + text))
+        number = float(sign + text)
+        if not isfinite(number):
+            raise self.error("too large for a double; the largest is about 1.8E308", token)
+        return terms.double(number)
+
+    def _string(self, token: Token) -> Term:
+        text = string_text(self.source, token)
+        following = self.token
+        if following.kind == "at" and following.start == token.end:
+            return terms.literal(text, language=self.advance().text[1:].lower())
+        if self.accept("^^"):
+            if self.token.kind not in ("iri", "prefixed", "name"):
+                raise self.unexpected("a datatype such as xsd:date or <…>")
+            return terms.literal(text, self.iri())
+        return terms.string(text)
+
+    def _parameter(self, token: Token) -> Term:
+        value = self.scope.parameters.get(token.text[1:])
+        if value is None:
+            raise self.error(f"parameter `{token.text}` has no value; add `@parameter {token.text} = … .`", token)
+        return value

@@ -1,0 +1,278 @@
+r"""Rule text as tokens, one statement at a time, each with its offset so that errors can point at it.
+
+A statement ends with a dot; nothing before it needs to be kept, so a file of any length is read in constant space.
+Names may be Unicode and may hold hyphens (`full-professor`); `?x-1` is still a subtraction because variables may not.
+`<` opens an IRI only where a term can stand: in `?x<3,?y>4` it is a comparison.
+
+In strings `\t \n \r \" \' \\ \uXXXX \UXXXXXXXX` are escapes. Every other backslash stands for itself, as in
+Nemo, so that regular expressions such as `"\d+\b"` need no doubling.
+
+What names mean: the prefixes, the base and the parameters declared so far.
+
+As in Nemo, the base is put in front of plain names, of predicates too; `<…>` is always taken as it stands.
+
+A place in the tokens of one statement, with the few moves a recursive-descent parser needs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tidelog.errors import Location, ParseError
+from tidelog.model.terms import OWL, RDF, RDFS, XSD, Term
+
+MAX_DEPTH = 64
+MAX_TOKEN = 1_000_000
+MAX_STATEMENT = 100_000
+_MAX_LINE_SHOWN = 2_000
+
+NAME = r"[^\W\d]\w*+(?:-++\w++)*+"
+_LOCAL_CHAR = r"(?:\w|%[0-9A-Fa-f]{2})"
+LOCAL = rf"{_LOCAL_CHAR}++(?:-++{_LOCAL_CHAR}++)*+"
+PREFIXED = rf"(?:{NAME})?:(?!-)(?:{LOCAL})?"
+IRI = r'<[^<>"\x00-\x20]*+>'
+STRING = r'(?:"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|"(?!"")[^"\\]*+(?:\\.[^"\\]*+)*+")'
+_EXPONENT = r"[eE][+-]?[0-9]++"
+NUMBER = (
+    r"(?:0[xX][0-9a-fA-F]++|0[oO][0-7]++|0[bB][01]++"
+    rf"|[0-9]*\.[0-9]++(?:{_EXPONENT})?|[0-9]++{_EXPONENT}|[0-9]++)(?!\w)"
+)
+LANGUAGE = r"@[A-Za-z]++(?:-[A-Za-z0-9]++)*+"
+_LABEL = r"\w:\u00b7\u0300-\u036f\u203f\u2040\-"
+BLANK = rf"_:[{_LABEL}](?:[{_LABEL}.]*[{_LABEL}])?"
+SKIP = r"(?:\s++|%[^\n]*+)*+"
+
+_TOKEN = re.compile(
+    rf"""{SKIP}(?:
+      (?P<variable>\?\w++)
+    | (?P<fstring>f\"\"\"|f")
+    | (?P<string>{STRING})
+    | (?P<number>{NUMBER})
+    | (?P<blank>{BLANK})
+    | (?P<prefixed>{PREFIXED})
+    | (?P<name>{NAME})
+    | (?P<iri>{IRI})
+    | (?P<at>{LANGUAGE})
+    | (?P<aggregate>\#[^\W\d]\w*+)
+    | (?P<parameter>\$[^\W\d]\w*+)
+    | (?P<existential>![^\W\d]\w*+)
+    | (?P<mark>:-|\^\^|!=|<=|>=|\#\[|[()\[\]{{}},.~=<>+\-*/])
+    | (?P<end>\Z)
+    )""",
+    re.VERBOSE | re.DOTALL,
+)
+_SKIPPED = re.compile(SKIP)
+_TEXT = {
+    '"': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\})*+', re.DOTALL),
+    '"""': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\}|"{1,2}(?!"))*+', re.DOTALL),
+}
+_OPERANDS = frozenset(
+    {"variable", "string", "number", "blank", "prefixed", "name", "iri", "parameter", ")", "text end"}
+)
+_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r"}
+
+
+class Token(NamedTuple):
+    """A piece of text. `kind` is the name of a group above; marks such as `(` or `:-` are their own kind."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    def __str__(self) -> str:
+        if self.kind == "end":
+            return "the end of the text"
+        return f"`{self.text}`" if len(self.text) <= 40 else f"`{self.text[:40]}…`"
+
+
+class Source:
+    """A text and where it came from; turns offsets into locations."""
+
+    def __init__(self, text: str, file: str) -> None:
+        self.text = text
+        self.file = file
+        self._offset = self._line_start = 0
+        self._line = 1
+        self._check_unicode()
+
+    def _check_unicode(self) -> None:
+        if self.text.isascii():
+            return
+        try:
+            self.text.encode()
+        except UnicodeEncodeError as error:
+            raise self.error("half of a surrogate pair is not a character", error.start) from None
+
+    def location(self, offset: int) -> Location:
+        """Offsets mostly grow, so lines are counted from the last one asked for. Very long lines are not shown."""
+        if offset < self._offset:
+            self._offset, self._line, self._line_start = 0, 1, 0
+        self._line += self.text.count("\n", self._offset, offset)
+        self._line_start = (self.text.rfind("\n", self._offset, offset) + 1) or self._line_start
+        self._offset = offset
+        start, limit = self._line_start, self._line_start + _MAX_LINE_SHOWN
+        end = self.text.find("\n", offset, limit)
+        line = self.text[start : end if end >= 0 else limit].rstrip("\r") if offset <= limit else ""
+        return Location(self.file, self._line, offset - start + 1, line)
+
+    def error(self, message: str, offset: int) -> ParseError:
+        return ParseError(message, self.location(offset))
+
+
+def statement(source: Source, position: int) -> list[Token]:
+    """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
+    tokens: list[Token] = []
+    strings: list[str] = []  # the closing quotes of the f-strings we are inside of
+    while True:
+        token = _next(source, position, tokens)
+        tokens.append(token)
+        position = token.start + len(token.text)
+        if token.kind == "." or token.kind == "end":
+            return tokens
+        if token.kind == "fstring":
+            strings.append(token.text[1:])
+        if strings and token.kind in ("fstring", "}"):
+            position = _fstring_text(source, position, strings, tokens)
+        if len(tokens) > MAX_STATEMENT:
+            raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
+
+
+def _next(source: Source, position: int, before: list[Token]) -> Token:
+    match = _TOKEN.match(source.text, position)
+    if match is None:
+        raise _unreadable(source, position)
+    kind = str(match.lastgroup)
+    text, start = match[kind], match.start(kind)
+    if len(text) > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", start)
+    if kind == "iri" and _after_operand(before):
+        return Token("<=", "<=", start) if text[1] == "=" else Token("<", "<", start)
+    return Token(text if kind == "mark" else kind, text, start)
+
+
+def _after_operand(before: list[Token]) -> bool:
+    declares = len(before) > 1 and before[-2].text == "@prefix"
+    return bool(before) and before[-1].kind in _OPERANDS and not declares
+
+
+def _fstring_text(source: Source, position: int, strings: list[str], tokens: list[Token]) -> int:
+    """Read f-string text up to the next `{` or the closing quotes, which end the innermost string."""
+    quote = strings[-1]
+    match = _TEXT[quote].match(source.text, position)
+    end = match.end() if match else position
+    if len(strings) > MAX_DEPTH:
+        raise source.error(f"nested more than {MAX_DEPTH} deep", position)
+    if end - position > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", position)
+    tokens.append(Token("text", source.text[position:end], position))
+    if source.text.startswith(quote, end):
+        strings.pop()
+        tokens.append(Token("text end", quote, end))
+    elif source.text.startswith("{", end):
+        tokens.append(Token("{", "{", end))
+    elif source.text.startswith("}", end):
+        raise source.error("a single `}` in an f-string; write `}}` for the character", end)
+    else:
+        raise source.error(f"this string is not closed; expected {quote}", position)
+    return tokens[-1].end
+
+
+def _unreadable(source: Source, position: int) -> ParseError:
+    skipped = _SKIPPED.match(source.text, position)
+    start = skipped.end() if skipped else position
+    character = source.text[start]
+    if character == '"':
+        return source.error("this string is not closed", start)
+    if character.isdigit():
+        return source.error("not a number; write for example 42, -1.5, 2.0E6, 0x1F", start)
+    if character == "'":
+        return source.error('strings are written in double quotes: "…"', start)
+    if character == "#":
+        return source.error("expected an aggregate such as `#count`, an attribute `#[…]`, or `%` for a comment", start)
+    return source.error(f"unexpected character {character!r}", start)
+
+
+def string_text(source: Source, token: Token) -> str:
+    """The text of a string token without its quotes and escapes."""
+    quotes = 3 if token.text.startswith('"""') and len(token.text) >= 6 else 1
+    return unescape(source, token.text[quotes:-quotes], token.start + quotes)
+
+
+def unescape(source: Source, text: str, start: int) -> str:
+    """Resolve escapes in text that begins at offset `start`."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if code[0] not in "uU":
+            return _ESCAPES.get(code, code)
+        number = int(code[1:], 16)
+        if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+            raise source.error(f"{match[0]} is not a character", start + match.start())
+        return chr(number)
+
+    return _ESCAPE.sub(one, text) if "\\" in text else text
+
+
+STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
+
+
+@dataclass
+class Scope:
+    declared: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+    parameters: dict[str, Term] = field(default_factory=dict)
+
+    def expand(self, prefix: str) -> str | None:
+        """The IRI a prefix stands for, or None if it is not declared."""
+        return self.declared.get(prefix, STANDARD_PREFIXES.get(prefix))
+
+    def known(self) -> str:
+        """The prefixes that may be used, for messages."""
+        return ", ".join(f"{p}:" for p in {**STANDARD_PREFIXES, **self.declared})
+
+
+class Cursor:
+    """Reads one statement. `token` is the next token; the last one is the dot or the end of the text."""
+
+    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
+        self.source = source
+        self.tokens = tokens
+        self.scope = scope
+        self.index = 0
+        self.token = tokens[0]
+
+    def advance(self) -> Token:
+        """Take the next token; the last one is never passed."""
+        token = self.token
+        if self.index + 1 < len(self.tokens):
+            self.index += 1
+            self.token = self.tokens[self.index]
+        return token
+
+    def ahead(self) -> Token:
+        """The token after the next."""
+        return self.tokens[min(self.index + 1, len(self.tokens) - 1)]
+
+    def accept(self, kind: str) -> bool:
+        if self.token.kind != kind:
+            return False
+        self.advance()
+        return True
+
+    def expect(self, kind: str, wanted: str = "") -> Token:
+        if self.token.kind != kind:
+            raise self.unexpected(wanted or f"`{kind}`")
+        return self.advance()
+
+    def unexpected(self, wanted: str) -> ParseError:
+        return self.error(f"expected {wanted}, found {self.token}")
+
+    def error(self, message: str, token: Token | None = None) -> ParseError:
+        return self.source.error(message, (token or self.token).start)
