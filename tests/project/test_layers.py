@@ -100,7 +100,7 @@ LIBRARIES: dict[str, tuple[str, ...]] = {
     "explain": COLUMNS,
     "store": COLUMNS,
 }
-RESTRICTED = {*COLUMNS, "pyoxigraph", "rdflib", "pyspark", "numba"}
+RESTRICTED = {*COLUMNS, "tests", "pyoxigraph", "rdflib", "pyspark", "numba"}
 
 
 def component(module: str) -> str:
