@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -12,9 +12,11 @@ from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import with_body
+from tidelog.dictionary import Dictionary
 from tidelog.engines.local import facts, rule_grouping
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.small import backward, join
+from tidelog.kernel import lookup
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
 from tidelog.rules.parsing.parser import parse_rules
@@ -94,8 +96,12 @@ def test_every_match_once(
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
 
 
-def in_turns(engine: Engine[F], seed: int, random_: random.Random) -> tuple[set[Fact], int]:
-    """As a search asks: guards come in parts, and a wider window is for those that are not finished, some at a time."""
+def in_turns(
+    engine: Engine[F], seed: int, random_: random.Random, between: Callable[[], None] = lambda: None
+) -> tuple[set[Fact], int]:
+    """As a search asks: guards come in parts, and a wider window is for those that are not finished, some at a time.
+    Calls `between` after each window.
+    """
     everything = random_facts(seed)
     rest = engine.collect(everything) - engine.collect(everything[:3])
     rules = tuple(with_body(r, r.heads[0]) for r in RULES)
@@ -110,6 +116,7 @@ def in_turns(engine: Engine[F], seed: int, random_: random.Random) -> tuple[set[
         found, unfinished = engine.supports(rules, engine.collect(some), rest, rest, *windows[level], work)
         bodies = bodies | found
         waiting[level + 1] += unfinished
+        between()
     return set(bodies), work.derivations
 
 
@@ -124,6 +131,37 @@ def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pyt
         monkeypatch.setattr(backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
         monkeypatch.setattr(backward, "_FEW", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("left", [0, 1, 5, 20])
+def test_codes_may_run_out_during_a_search(seed: int, left: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search that began with codes ends with codes, so that its windows still fit together."""
+    calls = iter(range(left))
+
+    def grow() -> None:
+        if next(calls, None) is None:
+            monkeypatch.setattr(lookup, "_BITS", ())
+
+    expected = run(ReferenceEngine(), seed, [(0, None)])
+    assert in_turns(LocalEngine(), seed, random.Random(seed), grow) == expected
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_another_engine_continues_stable_windows(seed: int) -> None:
+    """Rules with one atom beside the guard: each window may be that of a new engine."""
+    everything = random_facts(seed)
+    rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1]
+    reference, dictionary = ReferenceEngine(), Dictionary()
+    work, expected, bodies = Work(), Work(), set[Fact]()
+    for start, stop in WINDOWS[2]:
+        engine = LocalEngine(dictionary=dictionary, stable_windows=True)
+        facts = engine.collect(everything)
+        found, _ = engine.supports(rules, facts, facts, facts, start, stop, work)
+        bodies |= set(found)
+    facts_ = reference.collect(everything)
+    assert bodies == set(reference.supports(rules, facts_, facts_, facts_, 0, None, expected)[0])
+    assert work.derivations == expected.derivations
 
 
 def test_a_guard_with_more_candidates_is_unfinished() -> None:

@@ -154,6 +154,18 @@ def test_imports_stay_within_the_layers(module: str) -> None:
         assert violations(module, modules()[module].read_text(encoding="utf-8")) == []
 
 
+SMALL = "engines.local.small"
+
+
+@pytest.mark.parametrize("module", sorted(modules()))
+def test_the_fast_path_has_one_facade(module: str) -> None:
+    """Outside of its package, only the local engine imports the fast path, and only `SmallChanges`."""
+    if not module.startswith(SMALL):
+        names = imported(modules()[module].read_text(encoding="utf-8"), module)
+        used = {name for name in names if name.startswith(f"tidelog.{SMALL}")}
+        assert used <= ({f"tidelog.{SMALL}.SmallChanges"} if module == "engines.local.engine" else set())
+
+
 PLANTED = [
     ("algorithms.dred", "import numpy as np"),
     ("algebra.engine", "def f():\n    import pyarrow"),

@@ -68,9 +68,10 @@ class Mixed:
         return len(self.codes)
 
     def with_bits(self, bits: int) -> Mixed:
-        """The same rows coded with more bits."""
+        """The same rows with ids of `bits` bits, which must be enough for them."""
         if bits == self.bits:
             return self
+        assert bits > self.bits or not (self.first | self.second).max(initial=0) >> bits
         return Mixed(bits, encode(bits, self.relations, self.first, self.second))
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -20,10 +20,9 @@ from tidelog.engines.local.heads import Gathered, aggregate_heads
 from tidelog.engines.local.join_cache import StaticJoins
 from tidelog.engines.local.plan import Step
 from tidelog.engines.local.rule_grouping import Families
-from tidelog.engines.local.small.backward import FIRST, Backward, Window
-from tidelog.engines.local.small.forward import Forward
+from tidelog.engines.local.small import SmallChanges
 from tidelog.engines.local.solve import Effort, Solver
-from tidelog.engines.local.supports import Supports
+from tidelog.engines.local.supports import Supports, Window
 from tidelog.engines.local.tally import LocalTally, Tallied
 from tidelog.kernel.budget import Budget, QueryBudget, give_back
 from tidelog.kernel.join import Bindings, Columns
@@ -36,24 +35,27 @@ T = TypeVar("T")
 
 _BULK = 500_000  # facts changed at once after which memory is handed back
 _FOLDED = 1 << 20  # rows of an answer gathered before equal ones are dropped
-_RULE_SETS = 64  # layers of a program and its versions for which rules stay prepared
 _WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
 
 
 class LocalEngine:
-    """Implements `tidelog.algebra.engine.Engine` in this process."""
+    """Implements `tidelog.algebra.engine.Engine` in this process.
 
-    def __init__(self, settings: Settings | None = None, dictionary: Dictionary | None = None) -> None:
+    With `stable_windows` other processes may continue a search: a window of `supports` then depends on nothing but the
+    rule and the facts, for rules with one atom beside the guard. Otherwise `supports` takes the fast path.
+    """
+
+    def __init__(
+        self, settings: Settings | None = None, dictionary: Dictionary | None = None, *, stable_windows: bool = False
+    ) -> None:
+        self.stable_windows = stable_windows
         self.settings = settings or Settings.from_environment()
         self.dictionary = Dictionary() if dictionary is None else dictionary  # an empty one is false
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(Computer(self.dictionary), self.budget)
         self._families = Families(self.dictionary)
-        self._forward = _ByRules(lambda rules: Forward(self.dictionary, rules))
-        self._backward = _ByRules(lambda rules: Backward(self.dictionary, rules))
+        self._small = SmallChanges(self.dictionary)
         self._static = StaticJoins(self.solver, self.dictionary)
-        self.searches_by_codes = True  # if there are any; whoever has searches continued elsewhere must not
-        self._had_codes = False  # whether a search was made so
 
     def within(self, timeout: float | None, max_memory: int | None) -> LocalEngine:
         """An engine for one query with limits of its own, over the same facts."""
@@ -116,7 +118,7 @@ class LocalEngine:
         negated: LocalFacts,
         work: Work,
     ) -> LocalFacts:
-        found = self._forward.of(rules).heads(before, pivot, behind, work)
+        found = self._small.derive(rules, before, pivot, behind, work)
         if found is None:
             return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
         heads, others = found
@@ -180,21 +182,17 @@ class LocalEngine:
         stop: int | None,
         work: Work,
     ) -> tuple[LocalFacts, LocalFacts]:
-        backward = self._backward.of(rules)
-        found = backward.supports(guards, facts, (start, stop), work) if self.searches_by_codes else None
-        if found is not None:
-            self._had_codes = True
-            (known, open_, others), left = found, backward.left
-        else:
-            known = open_ = self.collect(())
-            others, left = [r for r in rules if guards.may_match(r.atoms[0])], rules
-            if self._had_codes:  # there are too many ids now; where windows ended before is not known here
-                start = 0
+        window = start, stop
+        found = None if self.stable_windows else self._small.supports(rules, guards, facts, window, work)
+        if found is None:
+            none = self.collect(())
+            found = none, none, [r for r in rules if guards.may_match(r.atoms[0])], rules
+        bodies, unfinished, others, left = found
         if not others:
-            return known, open_
+            return bodies, unfinished
         united = self._families.united_as_ever(others, left, lambda r: guarded(r, guards, facts, negated))
-        search = self._search(united, (start, stop), work)
-        return known | search.gathered.facts(), open_ | search.unfinished.facts()
+        search = self._search(united, window, work)
+        return bodies | search.gathered.facts(), unfinished | search.unfinished.facts()
 
     def _search(self, rules: Sequence[Extended[LocalFacts]], window: Window, work: Work) -> Supports:
         """Rule by rule."""
@@ -206,14 +204,14 @@ class LocalEngine:
     def proofs(
         self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, negated: LocalFacts, work: Work
     ) -> tuple[LocalFacts, LocalFacts, LocalFacts]:
-        found = self._backward.of(rules).proofs(guards, facts, work)
+        found = self._small.proofs(rules, guards, facts, work)
         if found is None:
             none = self.collect(())
             found = none, guards, none, [r for r in rules if guards.may_match(r.atoms[0])]
         proved, rest, bodies, others = found
         if not others:
             return proved, rest, bodies
-        search = self._search(self._families.united([guarded(r, rest, facts, negated) for r in others]), FIRST, work)
+        search = self._search(self._families.united([guarded(r, rest, facts, negated) for r in others]), (0, 1), work)
         more = search.proved.facts()
         return proved | more, rest - more, bodies | search.gathered.facts()
 
@@ -238,28 +236,6 @@ class LocalEngine:
             if limit is not None and together >= limit:
                 return parts[0].take(np.arange(limit, dtype=np.int64))
         return _distinct(parts, variables)
-
-
-class _ByRules(Generic[T]):
-    """Something made once for each set of rules, and kept while it may be asked for again."""
-
-    def __init__(self, make: Callable[[Sequence[Rule]], T]) -> None:
-        self._make = make
-        self._made: dict[tuple[Rule, ...], T] = {}
-        self._last: tuple[Sequence[Rule], T] | None = None
-
-    def of(self, rules: Sequence[Rule]) -> T:
-        last = self._last
-        if last is not None and last[0] is rules:  # round after round: not even a hash
-            return last[1]
-        key = tuple(rules)
-        found = self._made.get(key)
-        if found is None:
-            if len(self._made) >= _RULE_SETS:
-                self._made.clear()
-            found = self._made[key] = self._make(key)
-        self._last = key, found
-        return found
 
 
 @dataclass(frozen=True, slots=True)

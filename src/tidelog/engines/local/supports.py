@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidelog.engines.local.solve import Solver
 
 Variables = frozenset[Variable]
+Window = tuple[int, int | None]  # candidates of a guard fact from number `start` up to `stop` (None: all the rest)
 
 _PASSED = 16  # matches for each binding up to which an atom is passed
 

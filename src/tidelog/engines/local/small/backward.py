@@ -21,14 +21,12 @@ from tidelog.engines.local.small.atom_index import Narrow
 from tidelog.engines.local.small.forward import Entries, Part, free_columns, pair_of
 from tidelog.engines.local.small.join import Matches, cheapest, joined, lookups
 from tidelog.engines.local.small.rule_shapes import Family, Shape, Step, member_of
+from tidelog.engines.local.supports import Window
 from tidelog.kernel.lookup import NONE, WIDTH, Lookup, Mixed, encode
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Atom, Rule
 
-Window = tuple[int, int | None]
-
-FIRST: Window = (0, 1)
 _AT_ONCE = 500_000  # guards
 _FEW = 256  # facts up to which a pair of a fact and a rule costs less than to see whether it is useful
 
@@ -78,14 +76,15 @@ class Backward:
     def supports(
         self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work
     ) -> tuple[LocalFacts, LocalFacts, list[Rule]] | None:
-        """Body facts in the window, guards that have more, and the rules that are left; None where there are no codes.
+        """Body facts in the window, guards with more candidates, and the rules left; None if there are no codes.
 
-        Which rules are left is a matter of the rules alone. If it were one of the guards, the next window of a guard
-        might be looked at by another plan, and candidates be missed.
+        The rules alone decide which rules are left, and the sources whether there are codes. If the guards decided, two
+        windows of a guard could use different plans and miss candidates.
         """
-        looks = self._looks(guards, sources, window, work, everything=True)
-        if looks is None:
+        bits = self.reading(sources, everything=True).bits
+        if bits is None:
             return None
+        looks = self._looks(guards, sources, window, work, bits, everything=True)
         more = _together(guards, [look.unfinished() for look in looks])
         return _together(guards, [look.bodies() for look in looks]), more, self._matched(guards, looks)
 
@@ -93,9 +92,10 @@ class Backward:
         self, guards: LocalFacts, sources: LocalFacts, work: Work
     ) -> tuple[LocalFacts, LocalFacts, LocalFacts, list[Rule]] | None:
         """Guards for which a first candidate is a match, all others, body facts, and the rules that are left."""
-        looks = self._looks(guards, sources, FIRST, work, everything=False)
-        if looks is None:
+        bits = self.entries.bits()
+        if bits is None:
             return None
+        looks = self._looks(guards, sources, (0, 1), work, bits, everything=False)
         proved = _together(guards, [look.provable() for look in looks])
         rest = _together(guards, [look.open() for look in looks]) if guards.few is not None else guards - proved
         return proved, rest, _together(guards, [look.bodies() for look in looks]), self._matched(guards, looks)
@@ -108,11 +108,9 @@ class Backward:
         return known[1]
 
     def _looks(
-        self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work, *, everything: bool
-    ) -> list[_Look] | None:
-        parts = self.entries.coded_parts(guards, _AT_ONCE)
-        if parts is None:
-            return None
+        self, guards: LocalFacts, sources: LocalFacts, window: Window, work: Work, bits: int, *, everything: bool
+    ) -> list[_Look]:
+        parts = self.entries.coded_parts(guards, bits, _AT_ONCE)
         looks = [_Look(self, part, sources, window, everything=everything) for part in parts]
         for look in looks:
             look.at_rules()
@@ -148,13 +146,25 @@ class _Reading:
 
     def __init__(self, backward: Backward, sources: LocalFacts) -> None:
         self._slots, self._constants, self._rules = backward.slots, backward.constants, backward.entries.lifted
-        self._read = ref(sources)  # whoever asks has them
+        self._read = ref(sources)  # the caller holds them
+        self._entries, self._bits = backward.entries, backward.entries.bits()
         self._likely: dict[int, int] = {}
 
     def _lookup(self, number: int) -> Lookup | None:
         sources = self._read()
         assert sources is not None
         return sources.lookup(number)
+
+    @property
+    def bits(self) -> int | None:
+        """The width of ids in codes; None if there were no codes when this reading was made.
+
+        A search that began with codes ends with codes, though the dictionary may outgrow them meanwhile: its guards are
+        older than that.
+        """
+        if self._bits is not None:
+            self._bits = self._entries.bits() or self._bits
+        return self._bits
 
     @cached_property
     def useful(self) -> Mask:

@@ -99,20 +99,21 @@ class Entries(Generic[T]):
         for entries in by_shape.values():
             self.member[self.lifted + np.array(entries)] = np.arange(len(entries))
 
-    def coded(self, facts: LocalFacts, most: int = _MANY) -> Mixed | None:
-        """The facts with codes that the terms of today fit into, if they are few."""
-        bits = self.numbering.bits(len(self.dictionary))
-        if bits is None or len(facts) > most:
+    def bits(self) -> int | None:
+        """The width of ids in codes for the terms that there are now; None if there are too many for codes."""
+        return self.numbering.bits(len(self.dictionary))
+
+    def coded(self, facts: LocalFacts) -> Mixed | None:
+        """The facts as codes, if they are few."""
+        bits = self.bits()
+        if bits is None or len(facts) > _MANY:
             return None
         if facts.few is not None:
             return facts.few.with_bits(bits)
         return facts.narrow(bits) if facts.is_narrow else None  # few that somebody has read as tables
 
-    def coded_parts(self, facts: LocalFacts, most: int) -> list[Mixed] | None:
-        """The same for any number of facts, so many at a time; those of wide relations are left out. None: no codes."""
-        bits = self.numbering.bits(len(self.dictionary))
-        if bits is None:
-            return None
+    def coded_parts(self, facts: LocalFacts, bits: int, most: int) -> list[Mixed]:
+        """Any number of facts as codes, at most `most` in each part, without the facts of wide relations."""
         together = facts.few.with_bits(bits) if facts.few is not None else facts.narrow(bits)
         if 0 < len(together) <= most:
             return [together]

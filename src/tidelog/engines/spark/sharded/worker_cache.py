@@ -310,9 +310,7 @@ class Site:
         self._windows: dict[bytes, list[Rule]] = {}
 
     def _new_engine(self) -> LocalEngine:
-        engine = LocalEngine(self.settings, self.dictionary)
-        engine.searches_by_codes = False  # the next window may be another process's, that has none
-        return engine
+        return LocalEngine(self.settings, self.dictionary, stable_windows=True)  # another worker may run the next one
 
     def plan(self, number: int, pickled: Mapping[int, bytes]) -> Plan:
         """Read once, so that what the local engine remembers of its rules is found again."""
