@@ -44,7 +44,7 @@ STORE_FAULTS = (
         "cache believed",
         "the checksum of a mapped array is not compared",
         "store/cache.py",
-        "if files.checksum(part) != checksum:",
+        "if durable_files.checksum(part) != checksum:",
         "if len(part) < 0:",
     ),
     Fault(
