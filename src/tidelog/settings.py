@@ -47,7 +47,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one query may take: seconds, rows of its answer, bytes beyond what is in use when it starts."""
+    """Limits of one query: seconds, rows of its answer, bytes of each table that it makes (None: no limit)."""
 
     timeout: float | None = None
     max_rows: int | None = None

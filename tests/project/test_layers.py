@@ -44,7 +44,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "queries.answers": ENGINE,
     "changes": (*STATE, "languages", *SPARK, "engines.spark.ingest"),
     "queries": (*STATE, "changes"),
-    "queries.sparql": (*STATE, "changes"),
+    "queries.sparql": (*STATE, "changes", "queries.limits"),
     "explain": (*STATE, "changes"),
     "knowledge_base": (*STATE, "changes", "queries", "queries.sparql", "explain", "engines.spark.dataframes"),
     "adapters": (*STATE, "", "changes", "queries", "queries.sparql", "knowledge_base"),

@@ -144,12 +144,12 @@ def test_the_outside_is_refused(kb: tidelog.KnowledgeBase, query: str) -> None:
 
 
 def test_every_built_in_has_an_implementation() -> None:
+    from tidelog.queries.limits import QueryBudget
     from tidelog.queries.sparql.evaluate.expressions import Functions
-    from tidelog.queries.sparql.limits import Guard
     from tidelog.queries.sparql.syntax.pattern_grammar import BUILT_INS
     from tidelog.settings import Limits
 
     with tidelog.open() as kb:
-        own = Functions(Guard(Limits(), kb._engine.budget))._own
+        own = Functions(QueryBudget.start(kb._engine.budget, Limits()))._own
     known = {*SIMPLE, *own, "IF", "URI", "ISURI"}
     assert BUILT_INS.keys() <= known

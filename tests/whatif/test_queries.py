@@ -64,7 +64,7 @@ def test_an_unknown_kind_is_refused(kb: tidelog.KnowledgeBase) -> None:
 LARGE = "left(?x), right(?y)"
 LIMITS = [
     (LARGE, {"max_rows": 1000}, "more than max_rows=1000 answers"),
-    (LARGE, {"max_memory": 30_000_000}, "more than max_memory=30000000 bytes"),
+    (LARGE, {"max_memory": 30_000_000}, "MB, more than max_memory=30000000 bytes"),
     (LARGE, {"timeout": 0}, "timeout=0 seconds"),
     ("left(?x), right(?y), ?x = ?y + 0.5", {"timeout": 0.05}, "timeout=0.05 seconds"),
 ]

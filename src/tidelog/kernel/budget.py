@@ -9,15 +9,13 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-import time
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from tidelog.errors import LimitError
 
-_QUERY_BLOCK = 8 << 20  # bytes
-_SMALL = 4 << 20  # less is not worth asking the system; small claims are added up by the caller
+_SMALL = 4 << 20  # bytes; smaller claims are not checked, so callers add them up
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +28,11 @@ class Budget:
     def block_rows(self, columns: int) -> int:
         return max(1024, self.block // (8 * max(1, columns)))
 
-    def claim(self, nbytes: int, purpose: str) -> None:
-        """Refuse an allocation that would take the process past the limit."""
+    def claim(self, nbytes: int, purpose: str, held: int = 0) -> None:
+        """Refuse an allocation of `nbytes` that would take the process past the limit.
+
+        `held` are bytes that the caller has claimed before for the same table.
+        """
         if nbytes < _SMALL:
             return
         used = resident_bytes()
@@ -44,38 +45,6 @@ class Budget:
 
     def tick(self) -> None:
         """Called between two blocks of a join, where a query can be stopped."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryBudget(Budget):
-    """The budget of one query, which may have limits of its own; it starts to count when it is made."""
-
-    timeout: float | None  # seconds
-    max_memory: int | None  # bytes
-    started: float
-    held: int  # bytes that the process held then
-
-    @classmethod
-    def within(cls, budget: Budget, timeout: float | None, max_memory: int | None) -> QueryBudget:
-        """From now on. Blocks are small, so that a limit is noticed soon and a small one does not forbid every join."""
-        block = min(budget.block, _QUERY_BLOCK, budget.block if max_memory is None else max_memory // 8)
-        return cls(budget.limit, block, timeout, max_memory, time.monotonic(), resident_bytes())
-
-    def claim(self, nbytes: int, purpose: str) -> None:
-        self.tick()
-        if self.max_memory is not None and resident_bytes() - self.held + nbytes > self.max_memory:
-            raise LimitError(
-                f"{purpose} needs more than max_memory={self.max_memory} bytes; the query was stopped. "
-                "Raise the limit, or make the query more selective."
-            )
-        Budget.claim(self, nbytes, purpose)
-
-    def tick(self) -> None:
-        if self.timeout is not None and time.monotonic() - self.started > self.timeout:
-            raise LimitError(
-                f"no end after timeout={self.timeout:g} seconds; the query was stopped. "
-                "Raise the limit, or make the query more selective."
-            )
 
 
 def give_back() -> None:

@@ -17,9 +17,10 @@ from tidelog.algorithms.equality.policy import answers as named_answers
 from tidelog.changes.state import State
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.errors import LimitError, Location, RuleError, UsageError
+from tidelog.errors import Location, RuleError, UsageError
 from tidelog.kernel.join import Bindings
 from tidelog.queries.answers import Answers
+from tidelog.queries.limits import QueryBudget
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.parsing.parser import parse_query
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable, literal_variables
@@ -42,13 +43,6 @@ def ask(engine: LocalEngine, state: State, text: str, kind: Kind, limits: Limits
     return find(engine, state, body, _asked(body, named), kind, limits)
 
 
-def _limited(engine: LocalEngine, limits: Limits) -> LocalEngine:
-    """The engine for a query that starts now."""
-    if limits.timeout is None and limits.max_memory is None:
-        return engine
-    return engine.within(limits.timeout, limits.max_memory)
-
-
 def find(
     engine: LocalEngine,
     state: State,
@@ -60,17 +54,15 @@ def find(
     """The distinct values of variables over all matches of a body that has been checked."""
     check_kind(kind)
     limits = limits or Limits()
+    budget = QueryBudget.start(engine.budget, limits)
+    limited = engine if limits.timeout is None and limits.max_memory is None else engine.within(budget)
     rule = Rule((Atom("", tuple(variables)),), tuple(body), cartesian=True)
     rows = _explicit if kind == "explicit" else _all
     enough = None if limits.max_rows is None or kind == "derived" else limits.max_rows + 1  # then there are too many
-    found = rows(_limited(engine, limits), state, rule, enough)
+    found = rows(limited, state, rule, enough)
     if kind == "derived":
-        found = found.take(~found.among(_explicit(engine, state, rule)))
-    if limits.max_rows is not None and found.length > limits.max_rows:
-        raise LimitError(
-            f"there are more than max_rows={limits.max_rows} answers; the query was stopped. "
-            "Raise the limit, or make the query more selective."
-        )
+        found = found.take(~found.among(_explicit(limited, state, rule)))
+    budget.check_rows(found.length)
     return Answers(
         [v.name for v in variables],
         lambda: [found.columns[v] for v in variables] if found.length else [],

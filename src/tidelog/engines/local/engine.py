@@ -24,7 +24,7 @@ from tidelog.engines.local.small import SmallChanges
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.engines.local.supports import Supports, Window
 from tidelog.engines.local.tally import LocalTally, Tallied
-from tidelog.kernel.budget import Budget, QueryBudget, give_back
+from tidelog.kernel.budget import Budget, give_back
 from tidelog.kernel.join import Bindings, Columns
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -57,12 +57,11 @@ class LocalEngine:
         self._small = SmallChanges(self.dictionary)
         self._static = StaticJoins(self.solver, self.dictionary)
 
-    def within(self, timeout: float | None, max_memory: int | None) -> LocalEngine:
-        """An engine for one query with limits of its own, over the same facts."""
+    def within(self, budget: Budget) -> LocalEngine:
+        """An engine for one query with a budget of its own, over the same facts."""
         limited = LocalEngine(replace(self.settings, threads=1), self.dictionary)
-        limited.budget = QueryBudget.within(self.budget, timeout, max_memory)
-        limited.solver.budget = limited.budget
-        limited.solver.computer.tick = limited.budget.tick
+        limited.budget = limited.solver.budget = budget
+        limited.solver.computer.tick = budget.tick
         return limited
 
     @cached_property
@@ -225,9 +224,10 @@ class LocalEngine:
     def bindings(self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None) -> Bindings:
         """The distinct values of the variables over all matches, as columns of ids."""
         parts: list[Bindings] = []
+        length, row = 0, 16 * len(variables)  # bytes of a row while equal ones are dropped
         together = 0  # rows of the first part, which is what the others are folded into when they have grown as large
         for block in self._matches(rule, variables) if _possible([rule]) else ():
-            self.budget.claim(16 * len(variables) * block.length, "the answer to a query")
+            self.budget.claim(row * block.length, "the answer to a query", row * length)
             parts.append(_distinct([block], variables))
             length = sum(part.length for part in parts)
             if length > 2 * together + _FOLDED or (limit is not None and length >= limit):

@@ -34,6 +34,7 @@ class Gathered:
     parts: dict[tuple[Relation, Layout], list[Ints]] = field(default_factory=dict)
     pending: dict[tuple[Relation, Layout], int] = field(default_factory=dict)
     unclaimed: int = 0
+    claimed: int = 0
 
     def add(self, relation: Relation, columns: Sequence[Ints | int], length: int) -> None:
         layout = layout_for(len(columns), len(self.dictionary))
@@ -48,7 +49,8 @@ class Gathered:
         """Count these bytes; sorting them and adding them to a fact set will need about as much again."""
         self.unclaimed += 2 * nbytes
         if self.unclaimed >= _CLAIM:
-            self.budget.claim(self.unclaimed, f"holding more facts of {relation[0]}")
+            self.budget.claim(self.unclaimed, f"holding more facts of {relation[0]}", self.claimed)
+            self.claimed += self.unclaimed
             self.unclaimed = 0
 
     def _compact(self, key: tuple[Relation, Layout]) -> None:

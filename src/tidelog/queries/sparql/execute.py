@@ -14,6 +14,7 @@ from tidelog.errors import LimitError
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, is_blank, is_iri, is_literal
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.basic_patterns import BasicPatterns
 from tidelog.queries.sparql.evaluate.evaluator import Evaluator
 from tidelog.queries.sparql.evaluate.expressions import new_blank_node
@@ -21,7 +22,6 @@ from tidelog.queries.sparql.evaluate.lookups import Slots, look_up
 from tidelog.queries.sparql.evaluate.paths import Paths, neighbours
 from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND, Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, concatenated
-from tidelog.queries.sparql.limits import Guard
 from tidelog.queries.sparql.prepared import Plan, Prepared, prepare, prepare_text
 from tidelog.queries.sparql.solutions import Solutions
 from tidelog.queries.sparql.syntax.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Triple
@@ -119,21 +119,21 @@ class _Run:
 
     def __init__(self, source: Source, prepared: Prepared, limits: Limits) -> None:
         self.pattern = prepared.pattern
-        self.guard = Guard(limits, source.engine.budget)
+        self.budget = QueryBudget.start(source.engine.budget, limits)
         self.overlay = Overlay(source.engine.dictionary)
-        budget = self.guard.blocks(_FIRST_ROWS if prepared.sliced else None)
+        budget = self.budget.with_block(_FIRST_ROWS) if prepared.sliced else self.budget
         basic = BasicPatterns(source.I, self.overlay, budget, prepared)
-        self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.guard), self.overlay, self.guard)
+        self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.budget), self.overlay, self.budget)
 
     def table(self) -> Bindings:
         """All rows, at most as many as the limit says."""
         parts, rows = [], 0
         for block in self.evaluator.solutions(self.pattern):
             rows += block.length
-            self.guard.answer(rows)
-            self.guard.claim(rows, len(block.columns))
+            self.budget.check_rows(rows)
+            self.budget.claim_table(rows, len(block.columns))
             parts.append(block)
-        return concatenated(parts, self.guard)
+        return concatenated(parts, self.budget)
 
 
 def filled(template: tuple[Triple, ...], table: Bindings, overlay: Overlay) -> Iterator[Statement]:
@@ -162,13 +162,13 @@ def _described(source: Source, query: Describe, table: Bindings, run: _Run) -> I
     variables = [r for r in query.resources if isinstance(r, Variable)]
     named = [run.overlay.encode(r) for r in query.resources if not isinstance(r, Variable)]
     asked = np.concatenate([np.array(named, dtype=np.int64), *(column_of(table, v) for v in variables)])
-    return _bounded(source.I, run.overlay, np.unique(asked[asked >= 0]), run.guard)
+    return _bounded(source.I, run.overlay, np.unique(asked[asked >= 0]), run.budget)
 
 
-def _bounded(I: LocalFacts, overlay: Overlay, resources: Ints, guard: Guard) -> Iterator[Statement]:
-    seen, budget = resources, guard.blocks()
+def _bounded(I: LocalFacts, overlay: Overlay, resources: Ints, budget: QueryBudget) -> Iterator[Statement]:
+    seen = resources
     while len(resources):
-        guard.check()
+        budget.tick()
         found: list[Ints] = []
         for predicate, table in I.triple_tables.items():
             which, objects = neighbours(table, resources, budget, forward=True)

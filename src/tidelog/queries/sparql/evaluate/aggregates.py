@@ -30,7 +30,7 @@ def ordered(table: Bindings, conditions: Sequence[tuple[Expression, bool]], expr
     """The rows in order; those that are equal stay as they were."""
     keys = []
     for expression, descending in conditions:
-        expressions.guard.check()
+        expressions.budget.tick()
         rank = ranks(expressions.column(expression, table), expressions.overlay)
         keys.append(-rank if descending else rank)
     return table.take(np.lexsort(keys[::-1])) if table.length else table
@@ -83,7 +83,7 @@ class Aggregation:
 
     def of(self, blocks: Iterable[Bindings]) -> Bindings:
         """One row for each group."""
-        table = concatenated([self._inputs(block) for block in blocks], self.expressions.guard)
+        table = concatenated([self._inputs(block) for block in blocks], self.expressions.budget)
         keys = [column_of(table, variable) for variable, _ in self.group.keys]
         number, first = numbered(keys, table.length)
         count = 1 if self.group.implicit else len(first)
@@ -116,7 +116,7 @@ class Aggregation:
         if aggregate.function == "COUNT":
             return self._integers(_added(number, np.where(column >= 0, weight, 0), count))
         if aggregate.function in _ALL_VALUES and _WEIGHT in table.columns:
-            self.expressions.guard.claim(int(weight.sum()), 2)
+            self.expressions.budget.claim_table(int(weight.sum()), 2)
             number, column = np.repeat(number, weight), np.repeat(column, weight)
         known = column >= 0
         failed = np.zeros(count, dtype=np.bool_)

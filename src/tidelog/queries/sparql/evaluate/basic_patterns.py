@@ -21,12 +21,12 @@ from tidelog.engines.local.solve import Solver
 from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import TRIPLE, Term
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.lookups import FEW, Places, Slots, look_up
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.regular import translated
 from tidelog.queries.sparql.evaluate.tables import bound_alike
 from tidelog.queries.sparql.evaluate.term_functions import plain_text
-from tidelog.queries.sparql.limits import Guarded
 from tidelog.queries.sparql.prepared import Plan, Prepared
 from tidelog.queries.sparql.syntax.algebra import BasicPattern, Call, Expression, PathPattern
 from tidelog.rules.syntax import Variable
@@ -38,7 +38,7 @@ _SMALLER = 16  # so many times fewer triples than bindings
 class BasicPatterns:
     """Matches triples of one fact set for one query."""
 
-    def __init__(self, I: LocalFacts, overlay: Overlay, budget: Guarded, prepared: Prepared) -> None:
+    def __init__(self, I: LocalFacts, overlay: Overlay, budget: QueryBudget, prepared: Prepared) -> None:
         self.I = I
         self.overlay = overlay
         self.budget = budget

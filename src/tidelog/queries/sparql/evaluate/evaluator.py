@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from tidelog.kernel.join import UNIT, Bindings, Columns
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.aggregates import Aggregation, ordered, projected, sliced
 from tidelog.queries.sparql.evaluate.basic_patterns import BasicPatterns
 from tidelog.queries.sparql.evaluate.expressions import ROW, Expressions, Truth, is_volatile
@@ -30,7 +31,6 @@ from tidelog.queries.sparql.evaluate.tables import (
     pairs,
     seeds_of,
 )
-from tidelog.queries.sparql.limits import Guard
 from tidelog.queries.sparql.prepared import choice
 from tidelog.queries.sparql.syntax.algebra import (
     BasicPattern,
@@ -63,15 +63,15 @@ class Evaluator:
     """Evaluates the patterns of one query."""
 
     def __init__(
-        self, basic: BasicPatterns, paths: Paths, overlay: Overlay, guard: Guard, start: Bindings = UNIT
+        self, basic: BasicPatterns, paths: Paths, overlay: Overlay, budget: QueryBudget, start: Bindings = UNIT
     ) -> None:
-        self.basic, self.paths, self.overlay, self.guard = basic, paths, overlay, guard
+        self.basic, self.paths, self.overlay, self.budget = basic, paths, overlay, budget
         self.start = start
         self._rows = 0
 
     @cached_property
     def expressions(self) -> Expressions:
-        return Expressions(self.overlay, self.guard, self.exists)
+        return Expressions(self.overlay, self.budget, self.exists)
 
     def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
         """All solutions as one table."""
@@ -79,13 +79,13 @@ class Evaluator:
         for block in self.solutions(pattern, seeds):
             parts.append(block)
             rows += block.length
-            self.guard.claim(rows, len(block.columns))
-        return concatenated(parts, self.guard)
+            self.budget.claim_table(rows, len(block.columns))
+        return concatenated(parts, self.budget)
 
     def solutions(self, pattern: Pattern, seeds: Bindings | None = None) -> Blocks:
         """The solutions of a pattern, in blocks that are not empty."""
         for block in self._solutions(pattern, seeds):
-            self.guard.check()
+            self.budget.tick()
             if block.length:
                 yield block
 
@@ -140,14 +140,14 @@ class Evaluator:
         if not table.length:
             return
         for block in self.solutions(right, self._seeds(right, table)):
-            for rows in pairs(table, block, self.guard):
+            for rows in pairs(table, block, self.budget):
                 yield merged(table, block, rows)
 
     def _join_leaf(self, block: Bindings, leaf: BasicPattern | PathPattern) -> Blocks:
         """From the bindings there are, unless the pattern alone has far fewer solutions."""
         if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
             table = self.whole(leaf)
-            for rows in pairs(block, table, self.guard):
+            for rows in pairs(block, table, self.budget):
                 yield merged(block, table, rows)
             return
         yield from self._leaf(leaf, block)
@@ -184,7 +184,7 @@ class Evaluator:
 
     def _with_optional(self, block: Bindings, right: Bindings, pattern: LeftJoin) -> Blocks:
         matched = np.zeros(block.length, dtype=np.bool_)
-        for rows in pairs(block, right, self.guard):
+        for rows in pairs(block, right, self.budget):
             both = merged(block, right, rows)
             if pattern.condition is not None:
                 true = self.expressions.truth(pattern.condition, both) > 0
@@ -241,15 +241,15 @@ class Evaluator:
         if self.start is UNIT:
             return table
         return concatenated(
-            [merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard)], self.guard
+            [merged(self.start, table, rows) for rows in pairs(self.start, table, self.budget)], self.budget
         )
 
     def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
         """What comes from solution modifiers, of the query or of one within it."""
         if self.start is not UNIT:
-            alone = Evaluator(self.basic, self.paths, self.overlay, self.guard)
+            alone = Evaluator(self.basic, self.paths, self.overlay, self.budget)
             table = alone.whole(pattern)
-            return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.guard))
+            return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.budget))
         match pattern:
             case Project(inner, variables):
                 blocks = self.solutions(inner, self._seeds_for(inner, seeds))
@@ -275,7 +275,7 @@ class Evaluator:
             fresh = distinct(block)
             if seen is not None:
                 fresh = fresh.take(~is_among(fresh, seen))
-            seen = fresh if seen is None else concatenated([seen, fresh], self.guard)
+            seen = fresh if seen is None else concatenated([seen, fresh], self.budget)
             yield fresh
 
     def exists(self, pattern: Pattern, table: Bindings) -> Truth:
@@ -286,7 +286,7 @@ class Evaluator:
         start = table.take(first, names).with_column(SOLUTION, np.arange(len(first), dtype=np.int64))
         found = np.zeros(len(first), dtype=np.int8)
         if start.length:
-            within = Evaluator(self.basic, self.paths, self.overlay, self.guard, start)
+            within = Evaluator(self.basic, self.paths, self.overlay, self.budget, start)
             for block in within.solutions(pattern):
                 found[block.columns[SOLUTION]] = 1
         return found[back]

@@ -24,6 +24,7 @@ from tidelog.errors import UsageError
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import FALSE, TRUE, XSD, Term, boolean, double, iri, literal, string
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate import regular
 from tidelog.queries.sparql.evaluate.basic_patterns import test, tested
 from tidelog.queries.sparql.evaluate.comparison import effective, equal, order
@@ -32,7 +33,6 @@ from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, numbered
 from tidelog.queries.sparql.evaluate.term_functions import CASTS, TERM_FUNCTIONS, Function, plain_text
 from tidelog.queries.sparql.evaluate.value_functions import VALUE_FUNCTIONS, text_term
-from tidelog.queries.sparql.limits import Guard
 from tidelog.queries.sparql.syntax.algebra import Call, Exists, Expression, Pattern, mentioned
 from tidelog.rules.syntax import Variable
 from tidelog.rules.values import tagged
@@ -84,8 +84,8 @@ SIMPLE: dict[str, Function] = {
 class Functions:
     """The functions of one query: NOW is the same for all of it."""
 
-    def __init__(self, guard: Guard) -> None:
-        self.guard = guard
+    def __init__(self, budget: QueryBudget) -> None:
+        self.budget = budget
         self.now = literal(
             datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), f"{XSD}dateTime"
         )
@@ -113,7 +113,7 @@ class Functions:
             )
         if not columns:
             return [simple()] * length
-        self.guard.check()
+        self.budget.tick()
         return [None if None in row else simple(*row) for row in zip(*columns, strict=True)]
 
     def blank_nodes(self, texts: Terms, rows: Sequence[int]) -> Terms:
@@ -153,7 +153,7 @@ class Functions:
             rows.setdefault(tuple(None if t is None else plain_text(t) for t in key), []).append(at)
         result: Terms = [None] * length
         for parts, places in rows.items():
-            self.guard.check()
+            self.budget.tick()
             known = [(at, s) for at in places if (t := texts[at]) is not None and (s := tagged(t)) is not None]
             if None in parts or not known:
                 continue
@@ -193,11 +193,11 @@ _BY_ROW = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})  # differ from row to 
 class Expressions:
     """Evaluates expressions for one query."""
 
-    def __init__(self, overlay: Overlay, guard: Guard, exists: Existence) -> None:
+    def __init__(self, overlay: Overlay, budget: QueryBudget, exists: Existence) -> None:
         self.overlay = overlay
-        self.guard = guard
+        self.budget = budget
         self.exists = exists
-        self.functions = Functions(guard)
+        self.functions = Functions(budget)
 
     def truth(self, expression: Expression, table: Bindings) -> Truth:
         match expression:
@@ -258,7 +258,7 @@ class Expressions:
             inputs = inputs.take(first)
         results = []
         for start in range(0, inputs.length, _BLOCK):
-            self.guard.check()
+            self.budget.tick()
             rows = np.arange(start, min(start + _BLOCK, inputs.length))
             results.append(evaluate(expression, inputs.take(rows)))
         found = np.concatenate(results) if results else np.empty(0, dtype=np.int64)

@@ -18,9 +18,9 @@ from tidelog.kernel.join import Bindings, probe
 from tidelog.kernel.rows import Ints, Mask, distinct, expand
 from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE, Term
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import bound_alike
-from tidelog.queries.sparql.limits import Guard
 from tidelog.queries.sparql.syntax.algebra import (
     Alternative,
     Inverse,
@@ -44,9 +44,8 @@ _NODE = (1 << _NODE_BITS) - 1
 class Paths:
     """Paths in the triples of one fact set."""
 
-    def __init__(self, I: LocalFacts, overlay: Overlay, guard: Guard) -> None:
-        self.I, self.overlay, self.guard = I, overlay, guard
-        self.budget = guard.blocks()
+    def __init__(self, I: LocalFacts, overlay: Overlay, budget: QueryBudget) -> None:
+        self.I, self.overlay, self.budget = I, overlay, budget
 
     def extend(self, pattern: PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
         """The bindings with the matches of a path; `substituted` says that they stand for constants of the query."""
@@ -90,7 +89,7 @@ class Paths:
     def _anywhere(self, bindings: Bindings, variable: Variable, nodes: Ints) -> tuple[Bindings, Ints]:
         """Each binding with each node."""
         size = bindings.length * len(nodes)
-        self.guard.claim(size, len(bindings.columns) + 1)
+        self.budget.claim_table(size, len(bindings.columns) + 1)
         column = np.tile(nodes, bindings.length)
         return bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(variable, column), column
 
@@ -113,13 +112,13 @@ class Paths:
         starts = np.cumsum(counts) - counts
         sizes = counts[wanted]
         total = int(sizes.sum())
-        self.guard.claim(total, 2)
+        self.budget.claim_table(total, 2)
         rows, positions = expand(starts[wanted], sizes, total)
         return rows, targets[order[positions]]
 
     def reach(self, path: Path, nodes: Ints, *, forward: bool) -> Pairs:
         """Where a path leads from each of some distinct nodes, or from where it leads to them."""
-        self.guard.check()
+        self.budget.tick()
         match path:
             case Link(predicate):
                 return self._step(self._table(predicate), nodes, forward)
@@ -168,7 +167,7 @@ class Paths:
         frontier = itself
         while len(frontier):
             which, targets = self._then((frontier >> _NODE_BITS, frontier & _NODE), path.path, forward)
-            self.guard.claim(len(seen) + len(which), 2)
+            self.budget.claim_table(len(seen) + len(which), 2)
             frontier = seen.add(which << _NODE_BITS | targets)
             if not path.many:
                 break
@@ -197,7 +196,7 @@ class Paths:
     def nodes(self) -> Ints:
         """All subjects and objects of the graph."""
         columns = [c for table in self.I.triple_tables.values() for c in table.columns()]
-        self.guard.claim(sum(map(len, columns)), 1)
+        self.budget.claim_table(sum(map(len, columns)), 1)
         return _distinct(np.concatenate(columns or [np.empty(0, dtype=np.int64)]))
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from tidelog.kernel.join import Bindings, Columns, group
 from tidelog.kernel.rows import Ints, Mask, expand
+from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND
-from tidelog.queries.sparql.limits import Guard
 from tidelog.rules.syntax import Variable
 
 Pairs = tuple[Ints, Ints]  # rows of the left table, rows of the right one
@@ -22,14 +22,14 @@ Pairs = tuple[Ints, Ints]  # rows of the left table, rows of the right one
 _BLOCK = 1 << 20  # pairs made at a time
 
 
-def concatenated(parts: Sequence[Bindings], guard: Guard) -> Bindings:
+def concatenated(parts: Sequence[Bindings], budget: QueryBudget) -> Bindings:
     """Some tables as one; a column that a part does not have is unbound there."""
     parts = [p for p in parts if p.length]
     if len(parts) == 1:
         return parts[0]
     length = sum(p.length for p in parts)
     names = list(dict.fromkeys(name for p in parts for name in p.columns))
-    guard.claim(length, len(names))
+    budget.claim_table(length, len(names))
     columns = {n: np.concatenate([column_of(p, n) for p in parts] or [_NONE]) for n in names}
     return Bindings(columns, length)
 
@@ -100,7 +100,7 @@ def bound_alike(table: Bindings, names: Sequence[Hashable]) -> Iterator[Bindings
         yield part.only([n for n in part.columns if n not in unbound]) if unbound else part
 
 
-def pairs(left: Bindings, right: Bindings, guard: Guard) -> Iterator[Pairs]:
+def pairs(left: Bindings, right: Bindings, budget: QueryBudget) -> Iterator[Pairs]:
     """All compatible pairs of rows, in blocks."""
     shared = [n for n in left.columns if n in right.columns]
     if not left.length or not right.length:
@@ -113,7 +113,7 @@ def pairs(left: Bindings, right: Bindings, guard: Guard) -> Iterator[Pairs]:
             rights = [_taken(right.columns[n], right_rows) for n in on]
             sizes = _size(left, left_rows), _size(right, right_rows)
             width = len(left.columns.keys() | right.columns.keys())
-            for i, j in _equal_rows(lefts, rights, *sizes, width, guard):
+            for i, j in _equal_rows(lefts, rights, *sizes, width, budget):
                 yield (i if left_rows is None else left_rows[i]), (j if right_rows is None else right_rows[j])
 
 
@@ -126,12 +126,12 @@ def _size(table: Bindings, rows: Ints | None) -> int:
 
 
 def _equal_rows(
-    lefts: list[Ints], rights: list[Ints], left: int, right: int, width: int, guard: Guard
+    lefts: list[Ints], rights: list[Ints], left: int, right: int, width: int, budget: QueryBudget
 ) -> Iterator[Pairs]:
     """Pairs of rows that are equal in some columns, all of them bound."""
     order, low, counts = _ranges(lefts, rights, left, right)
     total = int(counts.sum())
-    guard.claim(min(total, _BLOCK), width)
+    budget.claim_table(min(total, _BLOCK), width)
     ends = np.cumsum(counts)
     start = 0
     while start < left:
@@ -140,7 +140,7 @@ def _equal_rows(
         some = counts[start:stop]
         size = int(some.sum())
         if size:
-            guard.claim(size, width)
+            budget.claim_table(size, width)
             which, position = expand(low[start:stop], some, size)
             yield which + start, position if order is None else order[position]
         start = stop
