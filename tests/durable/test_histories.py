@@ -159,7 +159,7 @@ def test_small_and_large_commits_in_any_order(
 ) -> None:
     """Each removes a fact of the one before it: rows of the catalog, files, files after rows, none of them folded."""
     monkeypatch.setattr(store, "SMALL", 6)
-    monkeypatch.setattr(commit, "fold_if_due", lambda *_: None)
+    monkeypatch.setattr(commit, "compact_if_due", lambda *_: None)
     present: set[tuple[str, int]] = set()
     for number, size in enumerate(sizes):
         with tidelog.open(tmp_path / "kb") as kb:

@@ -11,7 +11,7 @@ import pytest
 import tidelog
 from bench import explain
 from bench.report import BEGIN, END
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.explain.render import Explanation
 from tidelog.model.facts import Fact
 from tidelog.model.terms import iri
@@ -53,6 +53,6 @@ def test_a_wrong_proof_ends_the_run(kb: tidelog.KnowledgeBase) -> None:
     fact = Fact("triple", (iri("s0"), iri("reaches"), iri("s2")))
     found = kb.explain(fact)
     explain._check(kb, [fact], [found])
-    wrong = Explanation((Proof(replace(found.proof.root, premises=(Node(fact, "explicit"),))),))
+    wrong = Explanation((Proof(replace(found.proof.root, premises=(ProofNode(fact, "explicit"),))),))
     with pytest.raises(SystemExit, match="wrong proof"):
         explain._check(kb, [fact], [wrong])

@@ -9,7 +9,7 @@ import pytest
 
 import tidelog
 from tests.reference.checking import check
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, iri
 from tidelog.rules.parsing.parser import parse_facts
@@ -38,41 +38,41 @@ def test_right_proofs_pass(text: str) -> None:
     assert check(*proof_of(text)) == []
 
 
-def rebound(root: Node) -> Node:
+def rebound(root: ProofNode) -> ProofNode:
     return replace(root, binding={**root.binding, Variable("n"): Term('"9"')})
 
 
-def without_premise(root: Node) -> Node:
+def without_premise(root: ProofNode) -> ProofNode:
     return replace(root, premises=root.premises[1:])
 
 
-def other_fact(root: Node) -> Node:
+def other_fact(root: ProofNode) -> ProofNode:
     return replace(root, fact=Fact(root.fact.predicate, (iri("nobody"), *root.fact.args[1:])))
 
 
-def as_leaf(root: Node) -> Node:
-    return Node(root.fact, "explicit")
+def as_leaf(root: ProofNode) -> ProofNode:
+    return ProofNode(root.fact, "explicit")
 
 
-def as_axiom(root: Node) -> Node:
+def as_axiom(root: ProofNode) -> ProofNode:
     return replace(root, kind="axiom")
 
 
-def without_rule(root: Node) -> Node:
+def without_rule(root: ProofNode) -> ProofNode:
     return replace(root, numbered=None)
 
 
-def smaller_group(root: Node) -> Node:
+def smaller_group(root: ProofNode) -> ProofNode:
     assert root.group is not None
     return replace(root, group=replace(root.group, size=1, matches=root.group.matches[:1]))
 
 
-def about_itself(root: Node) -> Node:
+def about_itself(root: ProofNode) -> ProofNode:
     """A proof of the fact from a proof of the fact."""
     return replace(root, premises=(root.premises[0], replace(root.premises[1], premises=(root,))))
 
 
-WRONG: list[tuple[str, Callable[[Node], Node], str]] = [
+WRONG: list[tuple[str, Callable[[ProofNode], ProofNode], str]] = [
     ("q(a)", rebound, "the premises are not those of the instance"),
     ("q(a)", rebound, "does not hold"),
     ("q(a)", without_premise, "the premises are not those of the instance"),
@@ -90,7 +90,7 @@ WRONG: list[tuple[str, Callable[[Node], Node], str]] = [
 
 
 @pytest.mark.parametrize(("text", "spoil", "message"), WRONG)
-def test_wrong_proofs_are_noticed(text: str, spoil: Callable[[Node], Node], message: str) -> None:
+def test_wrong_proofs_are_noticed(text: str, spoil: Callable[[ProofNode], ProofNode], message: str) -> None:
     proof, rules, explicit, model = proof_of(text)
     assert any(message in problem for problem in check(Proof(spoil(proof.root)), rules, explicit, model))
 

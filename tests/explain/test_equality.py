@@ -12,7 +12,7 @@ from tests.equality.histories import random_history
 from tidelog.algorithms.equality.policy import MODES
 from tidelog.algorithms.equality.representatives import SAME, SAME_AS
 from tidelog.explain.explained_version import ground_atom, premises
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.model.terms import to_term
@@ -85,7 +85,7 @@ def test_the_table(kb: KnowledgeBase) -> None:
     assert rows == [("[bob, knownBy, ann]", "rule", 1, None, ["[ann, knows, bob]"])]
 
 
-def check_shown(kb: KnowledgeBase, root: Node, explicit: frozenset[Fact], shown: set[Fact]) -> None:
+def check_shown(kb: KnowledgeBase, root: ProofNode, explicit: frozenset[Fact], shown: set[Fact]) -> None:
     """Leaves were asserted, steps are instances of rules over representatives, names are equal; all of it is shown."""
     rules = {rule.key for rule in MODES["rewriting"].rules(kb._engine, kb.rules, kb._state.I)}
     for node in Proof(root).nodes:

@@ -12,8 +12,8 @@ import pytest
 
 import tidelog
 from tests.reference.checking import check
-from tidelog.explain.explained_version import Numbered
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.explained_version import NumberedRule
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.explain.render import Explanation
 from tidelog.model.facts import Fact
 from tidelog.model.terms import IRI, String, integer, string
@@ -182,12 +182,12 @@ def test_a_deep_proof() -> None:
 
 
 def test_forms_of_a_proof_deeper_than_python_recurses() -> None:
-    rule = Numbered(1, *parse_rules("r(?y) :- r(?x), e(?x, ?y) ."))
-    node = Node(Fact("r", (integer(0),)), "explicit")
+    rule = NumberedRule(1, *parse_rules("r(?y) :- r(?x), e(?x, ?y) ."))
+    node = ProofNode(Fact("r", (integer(0),)), "explicit")
     for i in range(1200):
-        edge = Node(Fact("e", (integer(i), integer(i + 1))), "explicit")
+        edge = ProofNode(Fact("e", (integer(i), integer(i + 1))), "explicit")
         binding = {Variable("x"): integer(i), Variable("y"): integer(i + 1)}
-        node = Node(Fact("r", (integer(i + 1),)), "rule", rule, binding, (node, edge))
+        node = ProofNode(Fact("r", (integer(i + 1),)), "rule", rule, binding, (node, edge))
     found = Explanation((Proof(node),))
     assert (found.depth, found.proof.size) == (1200, 1200)
     assert found.tree().count("\n") == 2402

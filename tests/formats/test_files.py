@@ -13,7 +13,7 @@ from tidelog import formats
 from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.formats.files import file_name
 from tidelog.formats.source import blank_scope
-from tidelog.formats.writers import Block
+from tidelog.formats.writers import TermBlock
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Export, Import
 
@@ -65,7 +65,7 @@ def test_quads_round_trip(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
-    def blocks() -> Iterator[Block]:
+    def blocks() -> Iterator[TermBlock]:
         yield from formats.blocks_of(TRIPLES)
         raise RuntimeError("the disk is on fire")
 

@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Iterator
 from tests.reference.engine import ReferenceFacts, conclusions, matches
 from tidelog.algebra.sourced_rule import over
 from tidelog.explain.explained_version import Binding, ground_atom, premises
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.model.facts import Fact
 from tidelog.rules.expressions import evaluate, holds
 from tidelog.rules.syntax import Assignment, Condition, Negation, Rule, Variable
@@ -22,7 +22,7 @@ def check(proof: Proof, rules: Iterable[Rule], E: Container[Fact], I: Iterable[F
     """What is wrong with a proof; nothing if it is right. I is read only for negated atoms and aggregates."""
     known, model = {rule.key for rule in rules}, ReferenceFacts(I)
     problems: list[str] = []
-    below: dict[Node, set[Fact]] = {}
+    below: dict[ProofNode, set[Fact]] = {}
     for node in proof.bottom_up:
         below[node] = set[Fact]().union(*({p.fact, *below[p]} for p in node.premises))
         problems += (f"{node.fact}: {what}" for what in _problems(node, known, E, model))
@@ -31,7 +31,7 @@ def check(proof: Proof, rules: Iterable[Rule], E: Container[Fact], I: Iterable[F
     return problems
 
 
-def _problems(node: Node, rules: set[str], E: Container[Fact], model: ReferenceFacts) -> Iterator[str]:
+def _problems(node: ProofNode, rules: set[str], E: Container[Fact], model: ReferenceFacts) -> Iterator[str]:
     if node.kind == "explicit":
         yield from [] if node.fact in E and not node.premises else ["not explicit"]
     elif node.numbered is None or node.numbered.rule.key not in rules:
@@ -46,7 +46,7 @@ def _problems(node: Node, rules: set[str], E: Container[Fact], model: ReferenceF
         yield from _instance_problems(node, node.numbered.rule, model)
 
 
-def _instance_problems(node: Node, rule: Rule, model: ReferenceFacts) -> Iterator[str]:
+def _instance_problems(node: ProofNode, rule: Rule, model: ReferenceFacts) -> Iterator[str]:
     binding = node.binding
     if node.fact not in {ground_atom(head, binding) for head in rule.heads}:
         yield "not the head of the instance"
@@ -62,7 +62,7 @@ def _instance_problems(node: Node, rule: Rule, model: ReferenceFacts) -> Iterato
             yield f"{negation.atom} is there"
 
 
-def _group_problems(node: Node, rule: Rule, model: ReferenceFacts) -> Iterator[str]:
+def _group_problems(node: ProofNode, rule: Rule, model: ReferenceFacts) -> Iterator[str]:
     """The rule gives the fact, and the premises are those of the matches shown, which are matches of its group."""
     assert node.group is not None
     found = matches(over(rule, model))

@@ -322,7 +322,7 @@ FAULTS = (
         "allValuesFrom the wrong way round",
         "a restriction to all values is ordered like one to some value",
         "owl/axioms.py",
-        "self._wider if kind is Some else self._narrower",
+        "self._wider if kind is SomeValuesFrom else self._narrower",
         "self._wider",
     ),
     Fault(

@@ -92,7 +92,7 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def sources_of(folder: Path) -> list[formats.Reading]:
+def sources_of(folder: Path) -> list[formats.FactFile]:
     return [formats.read(path) for path in sorted(folder.iterdir())]
 
 
@@ -111,7 +111,7 @@ def test_all_kinds_at_once(data: Path) -> None:
     assert found.ingested.arities() == {"triple": 3, "age": 2, "measured": 3}
 
 
-def variants(sources: list[formats.Reading], scratch: Path) -> dict[str, Outcome]:
+def variants(sources: list[formats.FactFile], scratch: Path) -> dict[str, Outcome]:
     """The same input with other cuts, other numbers of tasks, and its files in another order."""
     return {
         "one": here(sources, scratch, 1),
@@ -288,8 +288,8 @@ def test_bad_lines_are_left_out_and_counted(bad_lines: str, split_size: int | No
 
 def test_the_local_reader_leaves_out_the_same_lines(tmp_path: Path) -> None:
     (tmp_path / "bad.nt").write_text(BAD)
-    refused = formats.Refused()
-    rows = [row for batch in formats.read(tmp_path / "bad.nt").refusing(refused) for row in batch.rows()]
+    refused = formats.BadLineCollector()
+    rows = [row for batch in formats.read(tmp_path / "bad.nt").skipping_bad_lines(refused) for row in batch.rows()]
     assert (len(rows), refused.count) == (3, 3)
 
 

@@ -19,7 +19,7 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import SparkCluster
 from tidelog.engines.spark.ingest.ingest import Source
 from tidelog.errors import InputError
-from tidelog.formats import Frame, FrameSource, RemoteSource
+from tidelog.formats import FrameSource, RemoteSource, SparkFrame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,7 @@ def frame_of(spark: SparkSession) -> DataFrame:
 
 
 def source_of(predicate: str, frame: DataFrame) -> FrameSource:
-    return FrameSource(predicate, cast(Frame, frame))
+    return FrameSource(predicate, cast(SparkFrame, frame))
 
 
 def on_spark(

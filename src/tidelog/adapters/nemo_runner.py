@@ -23,7 +23,7 @@ OUT = Path("results")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportedPredicate:
     """A predicate, how many facts it has, and the file they were written to (None without an `@export`)."""
 
     predicate: str
@@ -38,7 +38,7 @@ class RunResult:
     `knowledge_base` is open for further queries and changes; close it when done.
     """
 
-    written: list[Written]
+    written: list[ExportedPredicate]
     explicit: int
     derived: int
     seconds: float
@@ -102,19 +102,19 @@ def _targets(exports: Sequence[Export], folder: Path, overwrite: bool) -> list[P
 
 def _write_exports(
     kb: KnowledgeBase, exports: Sequence[Export], targets: Sequence[Path], progress: Callable[[str], None]
-) -> Iterator[Written]:
+) -> Iterator[ExportedPredicate]:
     for export, target in zip(exports, targets, strict=True):
         progress(f"writing {target}")
         target.parent.mkdir(parents=True, exist_ok=True)
         blocks = kb.facts(export.predicate).term_blocks()
         rows = formats.write(target, export.predicate, blocks, export.format, export.parameters)
-        yield Written(export.predicate, rows, str(target))
+        yield ExportedPredicate(export.predicate, rows, str(target))
 
 
-def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[Written]:
+def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[ExportedPredicate]:
     """What a program without exports derived, by predicate."""
     predicates = dict.fromkeys(head.predicate for rule in rules for head in rule.heads)
-    return [Written(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
+    return [ExportedPredicate(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
 
 
 def _warnings(program: Program) -> Iterator[str]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tidelog.queries.sparql.solutions import Solutions
 
 
-class Pending:
+class Transaction:
     """What is to be added and removed. `state` follows what was gathered, a step from one look to the next."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
@@ -143,16 +143,16 @@ class TidelogStore(Store):
         self.autocommit = autocommit
         self._is_ours = kb is None
         self._prefixes: dict[str, URIRef] = {}
-        self._pending: Pending | None = None
+        self._pending: Transaction | None = None
         self._use(tidelog.open() if kb is None else kb)
         super().__init__(configuration, identifier)
 
     def _use(self, kb: KnowledgeBase) -> None:
-        self._pending = Pending(kb)
+        self._pending = Transaction(kb)
         for prefix, namespace in kb.prefixes.items():
             self.bind(prefix, URIRef(namespace))
 
-    def _changes(self) -> Pending:
+    def _changes(self) -> Transaction:
         if self._pending is None:
             raise StoreError("this store is closed; open it with graph.open(path)")
         return self._pending

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tidelog.changes.result import Change
 from tidelog.changes.state import State
-from tidelog.store.compaction import fold_if_due
+from tidelog.store.compaction import compact_if_due
 from tidelog.store.delta import Delta
 from tidelog.store.digest import sum_of_facts
 from tidelog.store.records import Commit, Sums, Version
@@ -22,7 +22,7 @@ def commit(store: Store, before: State, after: State, change: Change, delta: Del
     settled = None if after.settled is before.settled else after.settled
     record = Commit(describe(change, counted(after, delta), message, after.digest()), settled, stored.sums, 0)
     store.commit(record, delta, stored)
-    fold_if_due(store, stored)
+    compact_if_due(store, stored)
     return after
 
 

@@ -37,7 +37,7 @@ Prefixes = Mapping[str, str]
 NONE: Prefixes = MappingProxyType({})
 
 
-# Where facts come from: a file (`formats.Reading`), a DataFrame, a URL, or rows that were parsed already.
+# Where facts come from: a file (`formats.FactFile`), a DataFrame, a URL, or rows that were parsed already.
 Batches = Iterable[Batch]
 
 
@@ -57,11 +57,11 @@ class Input:
         self.prefixes |= program.prefixes
         self.batches += [formats.read_import(i, folder) for i in program.imports]
 
-    def refusing(self, refuse: formats.Refuse | None) -> Input:
+    def skipping_bad_lines(self, on_bad_line: formats.OnBadLine | None) -> Input:
         """The same; bad lines of its files are told to somebody and left out."""
-        if refuse is None:
+        if on_bad_line is None:
             return self
-        told = [b.refusing(refuse) if isinstance(b, formats.Reading) else b for b in self.batches]
+        told = [b.skipping_bad_lines(on_bad_line) if isinstance(b, formats.FactFile) else b for b in self.batches]
         return replace(self, batches=told)
 
     @property
@@ -71,7 +71,7 @@ class Input:
 
     def nbytes(self) -> int:
         """About how large the files are; what is in memory already does not count."""
-        files = (source for source in self.batches if isinstance(source, formats.Reading))
+        files = (source for source in self.batches if isinstance(source, formats.FactFile))
         return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
 
     def add_path(self, path: Path, relation: str | None = None) -> None:
@@ -209,7 +209,7 @@ def _batches(name: str, rows: object) -> list[Batches]:
 
 def _table(kind: str, name: str, rows: object) -> Batches:
     if kind == "pyspark":
-        return formats.FrameSource(name, cast(formats.Frame, rows))
+        return formats.FrameSource(name, cast(formats.SparkFrame, rows))
     if kind == "deltalake":
         return formats.DeltaReading(rows, name)
     return [formats.from_pandas(name, rows) if kind == "pandas" else formats.from_arrow(name, rows)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.errors import UsageError
-from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, Refused, written_aside
+from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, written_aside
 
 
 def silent(_: str) -> None:
@@ -35,12 +35,12 @@ class Manner:
             )
 
     @contextmanager
-    def refused(self) -> Iterator[Refused | None]:
+    def refused(self) -> Iterator[BadLineCollector | None]:
         """What readers tell bad lines to; None if the first is to be an error."""
         if self.bad_lines == FAIL:
             yield None
         elif self.quarantine is None:
-            yield Refused()
+            yield BadLineCollector()
         else:
             with written_aside(self.quarantine) as stream:
-                yield Refused(stream)
+                yield BadLineCollector(stream)

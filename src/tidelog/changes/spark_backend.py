@@ -100,7 +100,7 @@ class Tried:
     def is_written_by_executors(self, store: Store) -> bool:
         """A small change is gathered and committed like any other."""
         outcome = self.done.outcome
-        return store.wants_base or len(outcome.added) + len(outcome.removed) > _GATHERED
+        return store.needs_full_snapshot or len(outcome.added) + len(outcome.removed) > _GATHERED
 
     def commit(self, store: Store, message: str, options: Mapping[str, object]) -> tuple[State, Change]:
         """Make it durable by files that executors write. The state has all but the facts, which are to be read."""
@@ -247,7 +247,7 @@ class Bulk:
         done, version = tried.done, tried.version
         terms_ = ship(self._local.dictionary, self._scratch)
         before = tried.before.stored().sums
-        if store.wants_base:
+        if store.needs_full_snapshot:
             E, I = done.E.pieces(), done.outcome.I.pieces()
             written = write_base(self._cluster, store.root, version, E, I, terms_)
             sums = Sums(*written.sums)

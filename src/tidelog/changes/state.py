@@ -23,7 +23,7 @@ from tidelog.rules.printer import format_rule
 from tidelog.rules.syntax import Rule
 from tidelog.store.digest import digest, sum_of_facts
 from tidelog.store.records import Settled, Sums
-from tidelog.store.store import Store, Stored
+from tidelog.store.store import Store, StoredVersion
 
 # Strings and IRIs are passed over, so that a question mark in them is no variable.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|<[^>]*>|\?\w+')
@@ -68,8 +68,8 @@ class State:
     def _sums(self) -> Sums:
         return self.sums or Sums(sum_of_facts(self.E), sum_of_facts(self.I))
 
-    def stored(self) -> Stored:
-        return Stored(self.E.dictionary, self.E, self.I, self.settled, self._sums(), self.version)
+    def stored(self) -> StoredVersion:
+        return StoredVersion(self.E.dictionary, self.E, self.I, self.settled, self._sums(), self.version)
 
     def settle(self, before: State) -> State:
         """With what goes to disk besides the facts, which is mostly what the state before had."""
@@ -88,7 +88,7 @@ def _identity(rule: Rule) -> str:
     return _TOKEN.sub(lambda m: numbers.setdefault(m[0], f"?{len(numbers)}") if m[0][0] == "?" else m[0], text)
 
 
-def restored(stored: Stored, before: State | None = None) -> State:
+def restored(stored: StoredVersion, before: State | None = None) -> State:
     """The state that was stored; rules that an earlier state has are not read again."""
     settled = stored.settled
     if before is not None and before.settled == settled:
@@ -111,7 +111,7 @@ def restored(stored: Stored, before: State | None = None) -> State:
 def state_at(store: Store, state: State, version: int) -> State:
     """A version as it was; `state` is the one that `store` was read or written last."""
     E, I = _facts_at(store, state, version)
-    stored = Stored(E.dictionary, E, I, store.settled_at(version), Sums(), version)
+    stored = StoredVersion(E.dictionary, E, I, store.settled_at(version), Sums(), version)
     return replace(restored(stored), sums=None)
 
 

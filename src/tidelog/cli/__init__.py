@@ -95,14 +95,14 @@ def _pipe_closed() -> int:
     return 0
 
 
-class _Parser(ArgumentParser):
+class _ArgumentParser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.format_usage()}error: {message}\n")
 
 
 def _parser(words: Sequence[str]) -> ArgumentParser:
     """The parser; only the command that is named gets its arguments, so that no other module is imported."""
-    parser = _Parser(
+    parser = _ArgumentParser(
         prog="tidelog",
         description="Keep the consequences of rules over data exactly right while both change.",
         epilog="`tidelog COMMAND --help` explains a command.",

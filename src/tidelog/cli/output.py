@@ -99,7 +99,7 @@ def warn(message: str) -> None:
     print(f"warning: {message}", file=sys.stderr)
 
 
-class Progress:
+class ProgressLine:
     """One line on stderr that says what is being done; nothing at all when stderr is not a terminal."""
 
     def __init__(self) -> None:
@@ -114,9 +114,9 @@ class Progress:
 
 
 @contextmanager
-def progress() -> Iterator[Progress]:
+def progress() -> Iterator[ProgressLine]:
     """A progress line that is gone when the work is done, or has failed."""
-    line = Progress()
+    line = ProgressLine()
     try:
         yield line
     finally:
@@ -145,7 +145,7 @@ def working(doing: str) -> Iterator[Callable[[str], None]]:
             thread.join()
 
 
-def _tick(line: Progress, now: Sequence[str], done: Event) -> None:
+def _tick(line: ProgressLine, now: Sequence[str], done: Event) -> None:
     start = time.monotonic()
     while not done.wait(_TICK):
         line(f"{now[0]} … {time.monotonic() - start:.0f} s")

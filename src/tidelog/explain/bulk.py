@@ -26,9 +26,9 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import Extended, over, reading
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.explain.columns import Part, Shape, schema, table_of, without_same_head
-from tidelog.explain.equality_view import Named
-from tidelog.explain.explained_version import VALUE, Subject, Way, variables_of
+from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of, without_same_head
+from tidelog.explain.equality_view import EqualityView
+from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, variables_of
 from tidelog.kernel.join import Bindings
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
@@ -57,12 +57,12 @@ class RuleInstances:
     (2, ('alert(a)', 'rule', 1, None, ['hot(a)']))
     """
 
-    def __init__(self, dictionary: Dictionary, parts: Sequence[Part] = ()) -> None:
+    def __init__(self, dictionary: Dictionary, parts: Sequence[InstanceTable] = ()) -> None:
         self._dictionary = dictionary
         self._found = parts
         self.names = tuple(schema().names)
 
-    def _parts(self) -> Sequence[Part]:
+    def _parts(self) -> Sequence[InstanceTable]:
         return self._found
 
     def __len__(self) -> int:
@@ -98,76 +98,80 @@ class RuleInstances:
 
 
 @dataclass
-class _Search:
+class _InstanceSearch:
     """Goes down from facts to what they rest on."""
 
     engine: LocalEngine
-    named: Named[LocalFacts]
+    view: EqualityView[LocalFacts]
 
     @property
     def facts(self) -> LocalFacts:
-        return self.named.subject.I
+        return self.view.explained.I
 
-    def parts(self, pattern: Atom, depth: int) -> Iterator[Part]:
+    def parts(self, pattern: Atom, depth: int) -> Iterator[InstanceTable]:
         goals = self.engine.derive([over(Rule((pattern,), (pattern,)), self.facts)], Work())
         seen = goals
-        ways = list(self.named.subject.index.ways(pattern))
+        head_rules = list(self.view.explained.index.head_rules(pattern))
         while goals and depth:
-            yield from explicit_parts(goals & self.named.subject.E)
+            yield from explicit_parts(goals & self.view.explained.E)
             below = self.engine.collect(())
-            for way in ways:
-                yield from self._of(way, goals)
-                below = below | self._bodies(way, goals) if depth > 1 else below
+            for head_rule in head_rules:
+                yield from self._of(head_rule, goals)
+                below = below | self._bodies(head_rule, goals) if depth > 1 else below
             goals, depth = below - seen, depth - 1
             seen = seen | goals
-            ways = [w for name in goals.arities() for w in self.named.subject.index.named(name)]
+            head_rules = [w for name in goals.arities() for w in self.view.explained.index.of_predicate(name)]
 
-    def _of(self, way: Way, goals: LocalFacts) -> Iterator[Part]:
+    def _of(self, head_rule: HeadRule, goals: LocalFacts) -> Iterator[InstanceTable]:
         """The instances of one rule with one head."""
-        guards = self._given(way, goals)
-        if not guards.may_match(way.head):
+        guards = self._given(head_rule, goals)
+        if not guards.may_match(head_rule.head):
             return
-        rule = way.guarded
+        rule = head_rule.guarded
         found = self.engine.bindings(self._reading(rule, guards), variables_of(rule))
-        earlier = way.rule.heads[: way.rule.heads.index(way.head)] if way.head in way.rule.heads else ()
-        found = without_same_head(self.engine.dictionary, found, way.head, earlier)
+        earlier = (
+            head_rule.rule.heads[: head_rule.rule.heads.index(head_rule.head)]
+            if head_rule.head in head_rule.rule.heads
+            else ()
+        )
+        found = without_same_head(self.engine.dictionary, found, head_rule.head, earlier)
         if found.length:
-            yield Part(Shape.of(way), found)
+            yield InstanceTable(InstanceShape.of(head_rule), found)
 
-    def _given(self, way: Way, goals: LocalFacts) -> LocalFacts:
+    def _given(self, head_rule: HeadRule, goals: LocalFacts) -> LocalFacts:
         """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
-        if VALUE not in way.head.args:
+        if VALUE not in head_rule.head.args:
             return goals
-        return goals & self.engine.derive([over(way.rule, self.facts)], Work())
+        return goals & self.engine.derive([over(head_rule.rule, self.facts)], Work())
 
-    def _bodies(self, way: Way, goals: LocalFacts) -> LocalFacts:
-        guards, rule = self._given(way, goals), way.guarded
-        if not way.rule.atoms or not guards.may_match(way.head):
+    def _bodies(self, head_rule: HeadRule, goals: LocalFacts) -> LocalFacts:
+        guards, rule = self._given(head_rule, goals), head_rule.guarded
+        if not head_rule.rule.atoms or not guards.may_match(head_rule.head):
             return self.engine.collect(())
-        turned = Rule(way.rule.atoms, rule.body, cartesian=True)
+        turned = Rule(head_rule.rule.atoms, rule.body, cartesian=True)
         return self.engine.derive([self._reading(turned, guards)], Work())
 
     def _reading(self, rule: Rule, guards: LocalFacts) -> Any:
         return reading(rule, (guards, *[self.facts] * (len(rule.atoms) - 1)), self.facts)
 
 
-def instances(engine: LocalEngine, named: Named[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
+def instances(engine: LocalEngine, view: EqualityView[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
     """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
-    return RuleInstances(engine.dictionary, list(_Search(engine, named).parts(pattern, depth)))
+    return RuleInstances(engine.dictionary, list(_InstanceSearch(engine, view).parts(pattern, depth)))
 
 
-def explicit_parts(facts: LocalFacts) -> Iterator[Part]:
+def explicit_parts(facts: LocalFacts) -> Iterator[InstanceTable]:
     """Explicit facts as they are."""
     for predicate, arity in facts.arities().items():
         head = Atom(predicate, tuple(Variable(f"x{i}") for i in range(arity)))
-        yield part_of(facts, head, Shape("explicit", head))
+        yield part_of(facts, head, InstanceShape("explicit", head))
 
 
-def part_of(facts: LocalFacts, atom: Atom, shape: Shape) -> Part:
+def part_of(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable:
     """The facts of an atom of different variables as bindings of these."""
     count = facts.predicates().get(atom.predicate, 0)
     columns = facts.columns(atom.predicate) if count else [np.zeros(0, np.int64) for _ in atom.args]
-    return Part(shape, Bindings(dict(zip(atom.args, columns, strict=True)), count))
+    return InstanceTable(shape, Bindings(dict(zip(atom.args, columns, strict=True)), count))
 
 
 F = TypeVar("F", bound=FactSet)
@@ -175,87 +179,90 @@ F = TypeVar("F", bound=FactSet)
 Arg = Variable | Term | Aggregate
 
 
-class Kept(NamedTuple):
+class InstanceRelation(NamedTuple):
     """What a relation of instances holds: the variables it has as arguments, and what its rows look like."""
 
     atom: Atom
-    shape: Shape
+    shape: InstanceShape
 
 
 @dataclass(frozen=True)
-class Joined(Generic[F]):
+class InstanceFacts(Generic[F]):
     """Explicit facts, and instances in relations of their own."""
 
     explicit: F
     matches: F
-    relations: Sequence[Kept]
+    relations: Sequence[InstanceRelation]
 
 
-def joined(subject: Subject[F], pattern: Atom, depth: int) -> Joined[F]:
+def instance_facts(explained: ExplainedVersion[F], pattern: Atom, depth: int) -> InstanceFacts[F]:
     """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
-    search = _JoinedSearch(subject)
-    goals = subject.engine.derive([over(Rule((pattern,), (pattern,)), subject.I)], Work())
+    search = _EngineSearch(explained)
+    goals = explained.engine.derive([over(Rule((pattern,), (pattern,)), explained.I)], Work())
     seen, matches = goals, search.nothing
-    ways: Iterable[Way] = subject.index.ways(pattern)
+    head_rules: Iterable[HeadRule] = explained.index.head_rules(pattern)
     while goals and depth:
-        found = search.matches(ways, goals)
+        found = search.matches(head_rules, goals)
         matches = matches | found
         goals, depth = search.bodies(found) - seen if depth > 1 else search.nothing, depth - 1
         seen = seen | goals
-        ways = [way for name in goals.predicates() for way in subject.index.named(name)]
-    return Joined(seen & subject.E, matches, [Kept(atom, Shape.of(way)) for way, atom in search.atoms.items()])
+        head_rules = [head_rule for name in goals.predicates() for head_rule in explained.index.of_predicate(name)]
+    return InstanceFacts(
+        seen & explained.E,
+        matches,
+        [InstanceRelation(atom, InstanceShape.of(head_rule)) for head_rule, atom in search.atoms.items()],
+    )
 
 
 @dataclass
-class _JoinedSearch(Generic[F]):
+class _EngineSearch(Generic[F]):
     """One step down at a time. An instance derives one fact, and a fact is looked at once: so none comes twice."""
 
-    subject: Subject[F]
-    atoms: dict[Way, Atom] = field(default_factory=dict)  # the relation of each rule and head
+    explained: ExplainedVersion[F]
+    atoms: dict[HeadRule, Atom] = field(default_factory=dict)  # the relation of each rule and head
 
     @property
     def nothing(self) -> F:
-        return self.subject.engine.collect(())
+        return self.explained.engine.collect(())
 
-    def matches(self, ways: Iterable[Way], goals: F) -> F:
+    def matches(self, head_rules: Iterable[HeadRule], goals: F) -> F:
         """The instances that derive some facts."""
         rules: list[Extended[F]] = []
         doubled: list[Rule] = []
-        for way in ways:
-            guards = self._given(way, goals)
-            if guards.may_match(way.head):
-                rule = Rule((self._atom(way),), way.guarded.body, cartesian=True)
-                rules.append(self.subject.reading(rule, guards, self.subject.I))
-                doubled += self._doubled(way)
+        for head_rule in head_rules:
+            guards = self._given(head_rule, goals)
+            if guards.may_match(head_rule.head):
+                rule = Rule((self._atom(head_rule),), head_rule.guarded.body, cartesian=True)
+                rules.append(self.explained.reading(rule, guards, self.explained.I))
+                doubled += self._doubled(head_rule)
         found = self._derived(rules)
         return found - self._derived([over(rule, found) for rule in doubled]) if doubled else found
 
     def bodies(self, found: F) -> F:
         """The facts that the atoms of instances matched."""
-        turned = ((way.rule.atoms, atom) for way, atom in self.atoms.items() if found.may_match(atom))
+        turned = ((head_rule.rule.atoms, atom) for head_rule, atom in self.atoms.items() if found.may_match(atom))
         return self._derived([over(Rule(atoms, (atom,), cartesian=True), found) for atoms, atom in turned if atoms])
 
     def _derived(self, rules: Sequence[Extended[F]]) -> F:
-        return self.subject.engine.derive(rules, Work())
+        return self.explained.engine.derive(rules, Work())
 
-    def _atom(self, way: Way) -> Atom:
-        if way not in self.atoms:
-            self.atoms[way] = Atom(f"(instance {len(self.atoms)})", way.variables)
-        return self.atoms[way]
+    def _atom(self, head_rule: HeadRule) -> Atom:
+        if head_rule not in self.atoms:
+            self.atoms[head_rule] = Atom(f"(instance {len(self.atoms)})", head_rule.variables)
+        return self.atoms[head_rule]
 
-    def _given(self, way: Way, goals: F) -> F:
+    def _given(self, head_rule: HeadRule, goals: F) -> F:
         """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
-        if VALUE not in way.head.args:
+        if VALUE not in head_rule.head.args:
             return goals
-        return goals & self._derived([over(way.rule, self.subject.I)])
+        return goals & self._derived([over(head_rule.rule, self.explained.I)])
 
-    def _doubled(self, way: Way) -> Iterator[Rule]:
+    def _doubled(self, head_rule: HeadRule) -> Iterator[Rule]:
         """Finds the instances for which an earlier head of the rule is the same fact."""
-        heads = way.rule.heads
-        for other in heads[: heads.index(way.head)] if way.head in heads else ():
-            same = unified(way.head, other)
+        for other in head_rule.earlier_heads:
+            same = unified(head_rule.head, other)
             if same is not None:
-                atom = self._atom(way)
+                atom = self._atom(head_rule)
                 alike = Atom(atom.predicate, tuple(_chosen(a, same) for a in atom.args))
                 yield Rule((alike,), (alike,))
 

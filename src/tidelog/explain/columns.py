@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidelog.dictionary import Dictionary
-from tidelog.explain.explained_version import Way
+from tidelog.explain.explained_version import HeadRule
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import TRIPLE, Term
@@ -25,7 +25,7 @@ _NOT_NAMES = ("<true>", "<false>", "<_>")
 
 
 @dataclass(frozen=True)
-class Shape:
+class InstanceShape:
     """What the rows of one rule with one head have in common, or explicit facts of one predicate. It can be pickled."""
 
     kind: str
@@ -35,17 +35,17 @@ class Shape:
     name: str | None = None
 
     @classmethod
-    def of(cls, way: Way) -> Shape:
-        rule = way.rule
+    def of(cls, head_rule: HeadRule) -> InstanceShape:
+        rule = head_rule.rule
         kind = "axiom" if not rule.body else "rule" if rule.aggregate is None else "aggregate"
-        return cls(kind, way.head, rule.atoms, way.numbered.number, rule.name)
+        return cls(kind, head_rule.head, rule.atoms, head_rule.numbered.number, rule.name)
 
 
 @dataclass(frozen=True)
-class Part:
+class InstanceTable:
     """Instances of one rule with one head, or explicit facts of one predicate."""
 
-    shape: Shape
+    shape: InstanceShape
     bindings: Bindings
 
     @property
@@ -59,13 +59,13 @@ def schema() -> pa.Schema:
     return pa.schema([*fields, ("body", pa.list_(pa.string()))])
 
 
-def table_of(dictionary: Dictionary, parts: Iterable[Part]) -> pa.Table:
+def table_of(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> pa.Table:
     """The rows of some parts."""
     found = list(blocks(dictionary, parts))
     return pa.concat_tables(found) if found else schema().empty_table()
 
 
-def blocks(dictionary: Dictionary, parts: Iterable[Part]) -> Iterator[pa.Table]:
+def blocks(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> Iterator[pa.Table]:
     """The rows of some parts, in chunks none of which is empty: Spark takes an empty one for the end."""
     for part in parts:
         for start, stop in _bounds(part.length):
@@ -76,9 +76,9 @@ def _bounds(length: int) -> Iterator[tuple[int, int]]:
     return pairwise([*range(0, length, _BLOCK), length])
 
 
-def _block(dictionary: Dictionary, part: Part, start: int, stop: int) -> pa.Table:
+def _block(dictionary: Dictionary, part: InstanceTable, start: int, stop: int) -> pa.Table:
     count = stop - start
-    texts = _Texts(dictionary, {v: c[start:stop] for v, c in part.bindings.columns.items()}, count)
+    texts = _AtomTexts(dictionary, {v: c[start:stop] for v, c in part.bindings.columns.items()}, count)
     shape = part.shape
     columns = [
         texts.atom(shape.head),
@@ -119,7 +119,7 @@ def _lists(columns: list[pa.Array], count: int) -> pa.ListArray:
     return pa.ListArray.from_arrays(offsets, together)
 
 
-class _Texts:
+class _AtomTexts:
     """The texts of atoms under some bindings."""
 
     def __init__(self, dictionary: Dictionary, columns: dict[object, Ints], count: int) -> None:
@@ -161,8 +161,8 @@ def _readable(terms: pa.Array) -> pa.Array:
 
 def _bare(texts: pa.Array) -> pa.Array:
     """Names, literals and blank nodes."""
-    named = pc.replace_substring_regex(texts, _NAME, r"\1")
-    texts = pc.if_else(pc.is_in(texts, pa.array(_NOT_NAMES)), texts, named)
+    view = pc.replace_substring_regex(texts, _NAME, r"\1")
+    texts = pc.if_else(pc.is_in(texts, pa.array(_NOT_NAMES)), texts, view)
     typed = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, ">"))
     plain = pa.array([format_term(Term(t)) for t in texts.filter(typed).to_pylist()], pa.string())
     return pc.replace_with_mask(texts, typed, plain)

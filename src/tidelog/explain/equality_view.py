@@ -12,8 +12,8 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.equality.maintain import Rewritten, rewritten
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.equality.representatives import SAME, Representatives
-from tidelog.explain.explained_version import Numbered, Subject
-from tidelog.explain.proof import Node
+from tidelog.explain.explained_version import ExplainedVersion, NumberedRule
+from tidelog.explain.proof import ProofNode
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Rule
@@ -24,11 +24,11 @@ _MOST_NAMES = 10_000  # ways to name one fact that are looked through for the ex
 
 
 @dataclass(frozen=True)
-class Named(Generic[F]):
+class EqualityView(Generic[F]):
     """A subject, and how its facts are called outside."""
 
-    subject: Subject[F]
-    asserted: F  # explicit facts as they were given
+    explained: ExplainedVersion[F]
+    explicit: F  # explicit facts as they were given
     representatives: Representatives[F] | None = None
 
     def stored(self, fact: Fact) -> Fact:
@@ -38,7 +38,7 @@ class Named(Generic[F]):
         standing = self.representatives.of(fact.args)
         return Fact(fact.predicate, tuple(standing.get(t, t) for t in fact.args))
 
-    def shown(self, fact: Fact, root: Node) -> Node:
+    def shown(self, fact: Fact, root: ProofNode) -> ProofNode:
         """A proof of the stored fact as one of the fact that was asked for; explicit facts as they were asserted."""
         if self.representatives is None:
             return root
@@ -47,14 +47,14 @@ class Named(Generic[F]):
             return root
         return root.premises[0] if root.kind == "names" and root.premises[0].fact == fact else self._renamed(fact, root)
 
-    def _renamed(self, fact: Fact, node: Node) -> Node:
+    def _renamed(self, fact: Fact, node: ProofNode) -> ProofNode:
         pairs = dict.fromkeys((a, b) for a, b in zip(fact.args, node.fact.args, strict=True) if a != b)
-        prefixes = self.subject.prefixes
+        prefixes = self.explained.prefixes
         equal = tuple((format_term(a, prefixes), format_term(b, prefixes)) for a, b in pairs)
-        return Node(fact, "names", premises=(node,), equal=equal)
+        return ProofNode(fact, "names", premises=(node,), equal=equal)
 
-    def _with_leaves(self, root: Node) -> Node:
-        made: dict[Node, Node] = {}
+    def _with_leaves(self, root: ProofNode) -> ProofNode:
+        made: dict[ProofNode, ProofNode] = {}
         waiting = [root]
         while waiting:
             node = waiting[-1]
@@ -67,28 +67,28 @@ class Named(Generic[F]):
         return made[root]
 
     @staticmethod
-    def _above(node: Node, made: Mapping[Node, Node]) -> Node:
+    def _above(node: ProofNode, made: Mapping[ProofNode, ProofNode]) -> ProofNode:
         return replace(node, premises=tuple(made[p] for p in node.premises))
 
-    def _leaf(self, node: Node) -> Node:
+    def _leaf(self, node: ProofNode) -> ProofNode:
         """An explicit fact under the names with which it was asserted."""
         if node.fact.predicate == SAME:
-            member, first = (format_term(t, self.subject.prefixes) for t in node.fact.args)
+            member, first = (format_term(t, self.explained.prefixes) for t in node.fact.args)
             return replace(node, kind="names", equal=((member, first),))
-        if self.subject.one(node.fact) & self.asserted:
+        if self.explained.one(node.fact) & self.explicit:
             return node
-        return self._renamed(node.fact, Node(self._asserted(node.fact), "explicit"))
+        return self._renamed(node.fact, ProofNode(self._explicit(node.fact), "explicit"))
 
-    def _asserted(self, fact: Fact) -> Fact:
+    def _explicit(self, fact: Fact) -> Fact:
         """One of the explicit facts that became this one."""
         assert self.representatives is not None
         members = self.representatives.members(fact.args)
         choices = [sorted(members[t]) for t in fact.args]
         names = (Fact(fact.predicate, args) for args, _ in zip(product(*choices), range(_MOST_NAMES), strict=False))
-        return min(self.subject.engine.collect(names) & self.asserted, default=fact)
+        return min(self.explained.engine.collect(names) & self.explicit, default=fact)
 
 
-def named_subject(
+def equality_view(
     engine: Engine[F],
     E: F,
     I: F,
@@ -96,14 +96,14 @@ def named_subject(
     prefixes: Mapping[str, str],
     options: Mapping[str, object],
     kept: object,
-) -> Named[F]:
+) -> EqualityView[F]:
     """One version of a knowledge base, ready to be explained."""
     mode = mode_of(options)
     if mode is MODES[OFF]:
-        numbered = tuple(Numbered(i, r) for i, r in enumerate(rules, 1) if r.heads)
-        return Named(Subject(engine, E, I, numbered, prefixes), E)
+        numbered = tuple(NumberedRule(i, r) for i, r in enumerate(rules, 1) if r.heads)
+        return EqualityView(ExplainedVersion(engine, E, I, numbered, prefixes), E)
     state = kept if isinstance(kept, Rewritten) else rewritten(engine, rules, E, I)
     numbered = tuple(
-        Numbered(i, version) for i, r in enumerate(rules, 1) if r.heads for version in mode.rules(engine, (r,), I)
+        NumberedRule(i, version) for i, r in enumerate(rules, 1) if r.heads for version in mode.rules(engine, (r,), I)
     )
-    return Named(Subject(engine, state.E, I, numbered, prefixes), E, state.representatives)
+    return EqualityView(ExplainedVersion(engine, state.E, I, numbered, prefixes), E, state.representatives)

@@ -18,13 +18,14 @@ from tidelog.rules.syntax import Aggregate, Assignment, Atom, Rule, Variable
 F = TypeVar("F", bound=FactSet)
 
 Binding = Mapping[Variable, Term]
+BoundValues = dict[Variable, Term]
 
-_Key = tuple[str, Term | None, Term | None]
+_HeadKey = tuple[str, Term | None, Term | None]
 
 VALUE = Variable("#value")  # no program can call a variable so
 
 
-class Numbered(NamedTuple):
+class NumberedRule(NamedTuple):
     """A rule and its place among the rules of the knowledge base, from 1."""
 
     number: int
@@ -36,15 +37,25 @@ class Numbered(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Way:
+class HeadRule:
     """A rule and one of its heads: a way to derive facts."""
 
-    numbered: Numbered
+    numbered: NumberedRule
     head: Atom  # with the variable `VALUE` in place of an aggregate
 
     @property
     def rule(self) -> Rule:
         return self.numbered.rule
+
+    def values_of(self, fact: Fact) -> BoundValues:
+        """The values of the head's variables for which the head is `fact`."""
+        return {a: t for a, t in zip(self.head.args, fact.args, strict=True) if isinstance(a, Variable)}
+
+    @property
+    def earlier_heads(self) -> tuple[Atom, ...]:
+        """The heads of the rule before this one."""
+        heads = self.rule.heads
+        return heads[: heads.index(self.head)] if self.head in heads else ()
 
     @cached_property
     def guarded(self) -> Rule:
@@ -59,22 +70,22 @@ class Way:
 class RuleIndex:
     """The rules, by what they are made of and by the facts they may derive."""
 
-    def __init__(self, rules: tuple[Numbered, ...]) -> None:
+    def __init__(self, rules: tuple[NumberedRule, ...]) -> None:
         self.axioms = tuple(n for n in rules if not n.rule.body)
         self.aggregates = tuple(n for n in rules if n.rule.aggregate is not None)
         plain = [n for n in rules if n.rule.body and n.rule.aggregate is None]
         self.unconditional = tuple(n for n in plain if not n.rule.atoms)  # on any fact that is there
         self.plain = tuple(n.rule for n in plain if n.rule.atoms)
         self.guarded = tuple(with_body(r, h) for r in self.plain for h in r.heads)
-        self._by_head: dict[_Key, list[Way]] = {}
-        self._by_name: dict[str, list[Way]] = {}
+        self._by_head: dict[_HeadKey, list[HeadRule]] = {}
+        self._by_name: dict[str, list[HeadRule]] = {}
         for numbered in rules:
             for head in dict.fromkeys(_plain_head(h) for h in numbered.rule.heads):
-                way = Way(numbered, head)
-                self._by_head.setdefault(_key(head), []).append(way)
-                self._by_name.setdefault(head.predicate, []).append(way)
+                head_rule = HeadRule(numbered, head)
+                self._by_head.setdefault(_key(head), []).append(head_rule)
+                self._by_name.setdefault(head.predicate, []).append(head_rule)
 
-    def ways(self, atom: Atom | Fact) -> Iterator[Way]:
+    def head_rules(self, atom: Atom | Fact) -> Iterator[HeadRule]:
         """The rules whose heads may agree with a fact or an atom."""
         name, predicate, object_ = _key(atom)
         found = self._by_name.get(name, [])
@@ -83,25 +94,25 @@ class RuleIndex:
             found = [w for key in keys for w in self._by_head.get(key, ())]
         return (w for w in found if agree(w.head, atom))
 
-    def named(self, predicate: str) -> list[Way]:
+    def of_predicate(self, predicate: str) -> list[HeadRule]:
         """The rules with a head of that name, whatever its arguments."""
         return self._by_name.get(predicate, [])
 
 
 @lru_cache(maxsize=16)
-def _index(rules: tuple[Numbered, ...], names: tuple[str | None, ...]) -> RuleIndex:
+def _index(rules: tuple[NumberedRule, ...], names: tuple[str | None, ...]) -> RuleIndex:
     """Kept, because many facts are explained with the same rules; equal rules may have other names."""
     return RuleIndex(rules)
 
 
 @dataclass(frozen=True)
-class Subject(Generic[F]):
+class ExplainedVersion(Generic[F]):
     """Explicit facts E and all facts I as they are stored, and the rules as they run over them."""
 
     engine: Engine[F]
     E: F
     I: F
-    rules: tuple[Numbered, ...]
+    rules: tuple[NumberedRule, ...]
     prefixes: Mapping[str, str]
 
     @cached_property
@@ -129,16 +140,16 @@ class Subject(Generic[F]):
     def one(self, fact: Fact) -> F:
         return self.engine.collect((fact,))
 
-    def instances(self, way: Way, guards: F, facts: F, limit: int | None = None) -> Iterator[dict[Variable, Term]]:
+    def instances(self, head_rule: HeadRule, guards: F, facts: F, limit: int | None = None) -> Iterator[BoundValues]:
         """Bindings with which a rule derives one of the guards from some facts."""
-        for row in self.engine.instances(self.reading(way.guarded, guards, facts), way.variables, limit):
-            yield dict(zip(way.variables, row, strict=True))
+        for row in self.engine.instances(self.reading(head_rule.guarded, guards, facts), head_rule.variables, limit):
+            yield dict(zip(head_rule.variables, row, strict=True))
 
-    def steps(self, way: Way, fact: Fact, facts: F, limit: int | None = None) -> Iterator[dict[Variable, Term]]:
+    def steps(self, head_rule: HeadRule, fact: Fact, facts: F, limit: int | None = None) -> Iterator[BoundValues]:
         """Bindings with which a rule derives one fact from some others; the head's values need not be looked up."""
-        head = {a: t for a, t in zip(way.head.args, fact.args, strict=True) if isinstance(a, Variable)}
-        others = [v for v in way.variables if v not in head]
-        for row in self.engine.instances(self.reading(way.guarded, self.one(fact), facts), others, limit):
+        head = head_rule.values_of(fact)
+        others = [v for v in head_rule.variables if v not in head]
+        for row in self.engine.instances(self.reading(head_rule.guarded, self.one(fact), facts), others, limit):
             yield {**head, **dict(zip(others, row, strict=True))}
 
     def reading(self, guarded: Rule, guards: F, facts: F) -> Extended[F]:
@@ -180,7 +191,7 @@ def _plain_head(head: Atom) -> Atom:
     return replace(head, args=tuple(VALUE if isinstance(a, Aggregate) else a for a in head.args))
 
 
-def _key(atom: Atom | Fact) -> _Key:
+def _key(atom: Atom | Fact) -> _HeadKey:
     """Triples are told apart by their predicates and objects."""
     if atom.predicate != TRIPLE or len(atom.args) != 3:
         return atom.predicate, None, None

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import UsageError
-from tidelog.explain.explained_version import VALUE, Binding, Numbered, Subject, Way, premises
+from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, premises
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, to_term
 from tidelog.rules.expressions import aggregate
@@ -39,10 +39,10 @@ SHOWN = 100  # matches of a group that a proof goes on from; of a larger group, 
 
 
 @dataclass(frozen=True)
-class Group:
+class AggregateGroup:
     """All matches of an aggregate rule for one fact, and those that a proof shows."""
 
-    way: Way
+    head_rule: HeadRule
     fact: Fact
     size: int
     matches: tuple[Binding, ...]
@@ -50,37 +50,37 @@ class Group:
     @cached_property
     def premises(self) -> tuple[Fact, ...]:
         """The distinct facts of the matches that are shown, in order."""
-        return tuple(sorted({fact for m in self.matches for fact in premises(self.way.rule, m)}))
+        return tuple(sorted({fact for m in self.matches for fact in premises(self.head_rule.rule, m)}))
 
 
-def groups_of(subject: Subject[F], fact: Fact) -> Iterator[Group]:
+def groups_of(explained: ExplainedVersion[F], fact: Fact) -> Iterator[AggregateGroup]:
     """For each aggregate rule that derives the fact, its group."""
-    for way in subject.index.ways(fact):
-        if way.rule.aggregate is not None:
-            yield from _group(subject, way, fact)
+    for head_rule in explained.index.head_rules(fact):
+        if head_rule.rule.aggregate is not None:
+            yield from _group(explained, head_rule, fact)
 
 
-def _group(subject: Subject[F], way: Way, fact: Fact) -> Iterator[Group]:
-    matches = [{v: t for v, t in m.items() if v != VALUE} for m in subject.steps(way, fact, subject.I)]
-    if matches and group_value(way, matches) == fact.args[way.head.args.index(VALUE)]:
+def _group(explained: ExplainedVersion[F], head_rule: HeadRule, fact: Fact) -> Iterator[AggregateGroup]:
+    matches = [{v: t for v, t in m.items() if v != VALUE} for m in explained.steps(head_rule, fact, explained.I)]
+    if matches and group_value(head_rule, matches) == fact.args[head_rule.head.args.index(VALUE)]:
         matches.sort(key=lambda m: list(m.values()))
-        yield Group(way, fact, len(matches), tuple(matches[:SHOWN]))
+        yield AggregateGroup(head_rule, fact, len(matches), tuple(matches[:SHOWN]))
 
 
-def group_value(way: Way, matches: Sequence[Binding]) -> Term | None:
+def group_value(head_rule: HeadRule, matches: Sequence[Binding]) -> Term | None:
     """What the aggregate of a rule gives for these matches."""
-    over = way.rule.aggregate
+    over = head_rule.rule.aggregate
     assert over is not None
     return aggregate(over.function, sorted({tuple(m[v] for v in over.args) for m in matches}))
 
 
-Kind = OneOf["explicit", "axiom", "rule", "aggregate", "names"]
+ProofKind = OneOf["explicit", "axiom", "rule", "aggregate", "names"]
 
 NO_BINDING: Binding = {}
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class ProofNode:
     """A fact and why it holds.
 
     explicit   it was asserted                       axiom   a rule without a body says so
@@ -89,11 +89,11 @@ class Node:
     """
 
     fact: Fact
-    kind: Kind
-    numbered: Numbered | None = None
+    kind: ProofKind
+    numbered: NumberedRule | None = None
     binding: Binding = field(default_factory=lambda: NO_BINDING)
-    premises: tuple[Node, ...] = ()
-    group: Group | None = None
+    premises: tuple[ProofNode, ...] = ()
+    group: AggregateGroup | None = None
     equal: tuple[tuple[str, str], ...] = ()
     height: int = field(init=False, repr=False)  # 0 for what needs no proof, else one more than the highest premise
 
@@ -115,8 +115,8 @@ class Node:
 class Proof:
     """A proof of a fact; `marks` are remarks on some of its nodes."""
 
-    root: Node
-    marks: Mapping[Node, str] = field(default_factory=dict)
+    root: ProofNode
+    marks: Mapping[ProofNode, str] = field(default_factory=dict)
 
     @property
     def fact(self) -> Fact:
@@ -129,15 +129,15 @@ class Proof:
     @cached_property
     def size(self) -> int:
         """How many rule instances the tree has, each time they occur."""
-        sizes: dict[Node, int] = {}
+        sizes: dict[ProofNode, int] = {}
         for node in self.bottom_up:
             sizes[node] = (node.kind in ("rule", "aggregate")) + sum(sizes[p] for p in node.premises)
         return sizes[self.root]
 
     @cached_property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ProofNode]:
         """Every node once, from the top, in the order of a tree."""
-        found: dict[Node, None] = {}
+        found: dict[ProofNode, None] = {}
         waiting = [self.root]
         while waiting:
             node = waiting.pop()
@@ -147,9 +147,9 @@ class Proof:
         return list(found)
 
     @property
-    def bottom_up(self) -> list[Node]:
+    def bottom_up(self) -> list[ProofNode]:
         """Every node once, each after its premises."""
-        found: dict[Node, None] = {}
+        found: dict[ProofNode, None] = {}
         waiting = [(self.root, False)]
         while waiting:
             node, is_ready = waiting.pop()
@@ -163,7 +163,7 @@ class Proof:
         """The explicit facts it rests on, each once."""
         return list(dict.fromkeys(n.fact for n in self.nodes if n.kind == "explicit"))
 
-    def rules(self) -> list[Numbered]:
+    def rules(self) -> list[NumberedRule]:
         """The rules it uses, in their order."""
         return sorted({n.numbered.number: n.numbered for n in self.nodes if n.numbered}.values())
 
@@ -215,8 +215,8 @@ def read_fact(source: object, prefixes: Mapping[str, str]) -> Fact:
 def _statement(text: str) -> str:
     triple = _TURTLE.fullmatch(text)
     if triple:
-        subject, predicate, object_ = triple.groups()
-        return f"[{subject}, {'rdf:type' if predicate == 'a' else predicate}, {object_}] ."
+        one, predicate, other = triple.groups()
+        return f"[{one}, {'rdf:type' if predicate == 'a' else predicate}, {other}] ."
     return text if text.rstrip().endswith(".") else f"{text} ."
 
 

@@ -37,8 +37,8 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import Binding, Subject, Way, ground_atom, premises
-from tidelog.explain.proof import Group, Node, Proof, groups_of
+from tidelog.explain.explained_version import Binding, ExplainedVersion, HeadRule, ground_atom, premises
+from tidelog.explain.proof import AggregateGroup, Proof, ProofNode, groups_of
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Rule, Variable
@@ -55,7 +55,7 @@ class Heights(Generic[F]):
     """The facts of each height, among those that were looked at; and the groups of those that aggregates gave."""
 
     rounds: list[F]
-    groups: dict[Fact, list[Group]]
+    groups: dict[Fact, list[AggregateGroup]]
 
     @cached_property
     def up_to(self) -> list[F]:
@@ -74,19 +74,19 @@ class Heights(Generic[F]):
 
 
 @dataclass
-class _Search(Generic[F]):
+class _HeightSearch(Generic[F]):
     """The backward part: what was seen."""
 
-    subject: Subject[F]
+    explained: ExplainedVersion[F]
     most: int
     C: F  # facts to be derived
     leaves: F  # bodies that need no proof
-    groups: dict[Fact, list[Group]] = field(default_factory=dict)
+    groups: dict[Fact, list[AggregateGroup]] = field(default_factory=dict)
     work: Work = field(default_factory=Work)
 
     def bodies(self, facts: F, read: F) -> F:
-        found, _ = self.subject.engine.supports(
-            self.subject.index.guarded, facts, read, self.subject.I, 0, None, self.work
+        found, _ = self.explained.engine.supports(
+            self.explained.index.guarded, facts, read, self.explained.I, 0, None, self.work
         )
         if len(found) + len(self.C) > self.most:
             raise LimitError(
@@ -97,21 +97,21 @@ class _Search(Generic[F]):
 
     def group_facts(self, facts: F) -> F:
         """The facts of the groups that some facts were computed from."""
-        names = {h.predicate for n in self.subject.index.aggregates for h in n.rule.heads}
+        names = {h.predicate for n in self.explained.index.aggregates for h in n.rule.heads}
         for name in names & facts.predicates().keys() if names else ():
-            self.groups |= {f: list(groups_of(self.subject, f)) for f in facts.only(name) if f not in self.groups}
+            self.groups |= {f: list(groups_of(self.explained, f)) for f in facts.only(name) if f not in self.groups}
         asked = (f for f in facts) if self.groups else iter(())
-        return self.subject.engine.collect(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
+        return self.explained.engine.collect(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
 
     def rounds(self, goal: F, leaves: F, most: int | None) -> list[F]:
         """The forward part: what can be derived in so many rounds, up to the one that has the goal."""
-        subject, nothing = self.subject, self.subject.engine.collect(())
+        explained, nothing = self.explained, self.explained.engine.collect(())
         found, known, before, new = [leaves], leaves, nothing, leaves
         while not goal & new and (most is None or len(found) <= most):
-            heads = subject.engine.derive_pivoted(subject.index.plain, before, new, known, subject.I, self.work)
+            heads = explained.engine.derive_pivoted(explained.index.plain, before, new, known, explained.I, self.work)
             heads = heads | self._complete(known)
             if len(found) == 1:
-                heads = heads | subject.unconditional
+                heads = heads | explained.unconditional
             before, new = known, (heads & self.C) - known
             if not new:
                 break
@@ -121,27 +121,27 @@ class _Search(Generic[F]):
 
     def _complete(self, known: F) -> F:
         """The facts of aggregates all of whose group is known."""
-        collect = self.subject.engine.collect
+        collect = self.explained.engine.collect
         return collect(f for f, gs in self.groups.items() for g in gs if not collect(g.premises) - known)
 
 
-def least_heights(subject: Subject[F], fact: Fact, most: int = MOST) -> Heights[F]:
+def least_heights(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> Heights[F]:
     """What the lowest proofs of a fact that holds are made of, by height; it is itself in the last round."""
-    goal, nothing = subject.one(fact), subject.engine.collect(())
-    if goal & subject.ground:
+    goal, nothing = explained.one(fact), explained.engine.collect(())
+    if goal & explained.ground:
         return Heights([goal], {})
-    search = _Search(subject, most, goal, nothing)
+    search = _HeightSearch(explained, most, goal, nothing)
     S, depth = goal, 0
     while S:
         more = search.group_facts(S)
         if _is_tried(depth):
-            leaves = search.leaves | search.bodies(S, subject.ground) | (more & subject.ground)
+            leaves = search.leaves | search.bodies(S, explained.ground) | (more & explained.ground)
             rounds = search.rounds(goal, leaves, depth + 1)
             if goal & rounds[-1]:
                 return Heights(rounds, search.groups)
-        bodies = search.bodies(S, subject.I) | more
-        search.leaves = search.leaves | (bodies & subject.ground)
-        S = bodies - subject.ground - search.C
+        bodies = search.bodies(S, explained.I) | more
+        search.leaves = search.leaves | (bodies & explained.ground)
+        S = bodies - explained.ground - search.C
         search.C = search.C | S
         depth += 1
     return Heights(search.rounds(goal, search.leaves, None), search.groups)
@@ -159,64 +159,66 @@ _CANDIDATES = 8  # instances of one rule to choose from
 
 
 @dataclass(frozen=True)
-class Step:
+class DerivationStep:
     """How a fact is derived: by an instance of a rule, or by all matches of a group."""
 
-    way: Way
+    head_rule: HeadRule
     binding: Binding
     premises: tuple[Fact, ...]
-    group: Group | None = None
+    group: AggregateGroup | None = None
 
-    def node(self, fact: Fact, nodes: dict[Fact, Node]) -> Node:
+    def node(self, fact: Fact, nodes: dict[Fact, ProofNode]) -> ProofNode:
         below = tuple(nodes[p] for p in self.premises)
         kind = "rule" if self.group is None else "aggregate"
-        return Node(fact, kind, self.way.numbered, self.binding, below, self.group)  # type: ignore[arg-type]
+        return ProofNode(fact, kind, self.head_rule.numbered, self.binding, below, self.group)  # type: ignore[arg-type]
 
 
-def shortest(subject: Subject[F], fact: Fact, most: int = MOST) -> Node:
+def shortest(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> ProofNode:
     """The proof of a fact that holds."""
-    heights = least_heights(subject, fact, most)
-    used: list[dict[Fact, Step | None]] = [{} for _ in heights.rounds]  # facts of each height
+    heights = least_heights(explained, fact, most)
+    used: list[dict[Fact, DerivationStep | None]] = [{} for _ in heights.rounds]  # facts of each height
     used[-1][fact] = None
     for height in range(len(used) - 1, 0, -1):
         for each in used[height]:
-            used[height][each], below = _step(subject, each, heights, heights.up_to[height - 1])
+            used[height][each], below = _step(explained, each, heights, heights.up_to[height - 1])
             for premise, lower in below.items():
                 used[lower].setdefault(premise)
-    nodes: dict[Fact, Node] = {}
+    nodes: dict[Fact, ProofNode] = {}
     for each, step in (item for some in used for item in some.items()):
-        nodes[each] = leaf(subject, each) if step is None else step.node(each, nodes)
+        nodes[each] = leaf(explained, each) if step is None else step.node(each, nodes)
     return nodes[fact]
 
 
-def _step(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> tuple[Step, dict[Fact, int]]:
+def _step(
+    explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lower: F
+) -> tuple[DerivationStep, dict[Fact, int]]:
     """The best step to a fact, and how high its premises are."""
-    steps = list(_steps(subject, fact, heights, lower))
+    steps = list(_steps(explained, fact, heights, lower))
     facts = {p for s in steps for p in s.premises}
-    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(subject.engine.collect(facts))
-    best = min(steps, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.way.numbered.number))
+    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(explained.engine.collect(facts))
+    best = min(steps, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.head_rule.numbered.number))
     return best, {p: known[p] for p in best.premises}
 
 
-def _steps(subject: Subject[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[Step]:
+def _steps(explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[DerivationStep]:
     """Some of the steps that lead to a fact from lower ones."""
-    for way in subject.index.ways(fact):
-        if way.rule.aggregate is None and all(lower.may_match(a) for a in way.rule.atoms):
-            for binding in subject.steps(way, fact, lower, _CANDIDATES):
-                yield Step(way, binding, premises(way.rule, binding))
+    for head_rule in explained.index.head_rules(fact):
+        if head_rule.rule.aggregate is None and all(lower.may_match(a) for a in head_rule.rule.atoms):
+            for binding in explained.steps(head_rule, fact, lower, _CANDIDATES):
+                yield DerivationStep(head_rule, binding, premises(head_rule.rule, binding))
     highest = {p for g in heights.groups.get(fact, ()) for p in g.premises}
-    there = set(subject.engine.collect(highest) & lower) if highest else set()
+    there = set(explained.engine.collect(highest) & lower) if highest else set()
     for group in heights.groups.get(fact, ()):
         if there.issuperset(group.premises):
-            yield Step(group.way, {}, group.premises, group)
+            yield DerivationStep(group.head_rule, {}, group.premises, group)
 
 
-def leaf(subject: Subject[F], fact: Fact) -> Node:
+def leaf(explained: ExplainedVersion[F], fact: Fact) -> ProofNode:
     """A fact that needs no proof."""
-    if not subject.index.axioms or subject.one(fact) & subject.E:
-        return Node(fact, "explicit")
-    ways = (w for w in subject.index.ways(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
-    return Node(fact, "axiom", next(ways).numbered)
+    if not explained.index.axioms or explained.one(fact) & explained.E:
+        return ProofNode(fact, "explicit")
+    head_rules = (w for w in explained.index.head_rules(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
+    return ProofNode(fact, "axiom", next(head_rules).numbered)
 
 
 MOST_STEPS = 1_000_000  # instances and trees looked at
@@ -225,14 +227,14 @@ _HIGHEST = 150  # trees are built recursively
 
 @dataclass
 class _Trees(Generic[F]):
-    subject: Subject[F]
+    explained: ExplainedVersion[F]
     looked_at: int = 0
     cut: bool = False  # whether a tree was given up only because it would have been too high
-    _leaves: dict[Fact, Node] = field(default_factory=dict)
-    _steps: dict[Fact, list[Step]] = field(default_factory=dict)
+    _leaves: dict[Fact, ProofNode] = field(default_factory=dict)
+    _steps: dict[Fact, list[DerivationStep]] = field(default_factory=dict)
     _within: dict[tuple[Fact, int], bool] = field(default_factory=dict)
 
-    def of(self, fact: Fact, height: int, path: frozenset[Fact]) -> Iterator[Node]:
+    def of(self, fact: Fact, height: int, path: frozenset[Fact]) -> Iterator[ProofNode]:
         """The trees for a fact that are at most so high, and have no fact of the path."""
         steps = self.steps(fact)
         if fact in self._leaves:
@@ -248,7 +250,7 @@ class _Trees(Generic[F]):
                     self._look()
                     yield step.node(fact, below)
 
-    def _all(self, facts: Sequence[Fact], height: int, path: frozenset[Fact]) -> Iterator[dict[Fact, Node]]:
+    def _all(self, facts: Sequence[Fact], height: int, path: frozenset[Fact]) -> Iterator[dict[Fact, ProofNode]]:
         """A tree for each of the facts, in all combinations."""
         if not facts:
             yield {}
@@ -269,14 +271,14 @@ class _Trees(Generic[F]):
         self.cut = self.cut or not known
         return known
 
-    def steps(self, fact: Fact) -> list[Step]:
+    def steps(self, fact: Fact) -> list[DerivationStep]:
         """All ways to derive a fact."""
         if fact not in self._steps:
-            guard = self.subject.one(fact)
-            if guard & self.subject.ground:
-                self._leaves[fact] = leaf(self.subject, fact)
+            guard = self.explained.one(fact)
+            if guard & self.explained.ground:
+                self._leaves[fact] = leaf(self.explained, fact)
             self._steps[fact] = found = []
-            for step in steps_to(self.subject, fact, MOST_STEPS - self.looked_at):
+            for step in steps_to(self.explained, fact, MOST_STEPS - self.looked_at):
                 self._look()
                 found.append(step)
         return self._steps[fact]
@@ -289,9 +291,9 @@ class _Trees(Generic[F]):
             )
 
 
-def every(subject: Subject[F], fact: Fact, limit: int) -> list[Node]:
+def all_proofs(explained: ExplainedVersion[F], fact: Fact, limit: int) -> list[ProofNode]:
     """At most `limit` proofs of a fact that holds."""
-    trees, found = _Trees(subject), list[Node]()
+    trees, found = _Trees(explained), list[ProofNode]()
     for height in range(_HIGHEST):
         trees.cut = False
         new = (node for node in trees.of(fact, height, frozenset()) if node.height == height)
@@ -301,15 +303,15 @@ def every(subject: Subject[F], fact: Fact, limit: int) -> list[Node]:
     raise LimitError(f"some proofs are higher than {_HIGHEST} steps; ask for {len(found)} or fewer")
 
 
-def steps_to(subject: Subject[F], fact: Fact, limit: int | None = None) -> Iterator[Step]:
+def steps_to(explained: ExplainedVersion[F], fact: Fact, limit: int | None = None) -> Iterator[DerivationStep]:
     """All ways to derive a fact in one step, at most `limit` of each rule."""
     seen = set[tuple[Rule, tuple[tuple[Variable, Term], ...]]]()
-    for way in subject.index.ways(fact):
-        if way.rule.aggregate is None and way.rule.body:
-            for binding in subject.steps(way, fact, subject.I, limit):
-                known = way.rule, tuple(sorted(binding.items(), key=lambda item: item[0].name))
+    for head_rule in explained.index.head_rules(fact):
+        if head_rule.rule.aggregate is None and head_rule.rule.body:
+            for binding in explained.steps(head_rule, fact, explained.I, limit):
+                known = head_rule.rule, tuple(sorted(binding.items(), key=lambda item: item[0].name))
                 if known not in seen:  # a rule with two heads may give the fact twice
                     seen.add(known)
-                    yield Step(way, binding, premises(way.rule, binding))
-    for group in groups_of(subject, fact):
-        yield Step(group.way, {}, group.premises, group)
+                    yield DerivationStep(head_rule, binding, premises(head_rule.rule, binding))
+    for group in groups_of(explained, fact):
+        yield DerivationStep(group.head_rule, {}, group.premises, group)

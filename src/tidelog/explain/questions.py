@@ -7,21 +7,21 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.explain.bulk import DEEPEST, RuleInstances, instances
-from tidelog.explain.equality_view import Named, named_subject
+from tidelog.explain.equality_view import EqualityView, equality_view
 from tidelog.explain.proof import Proof, read_fact, read_pattern
-from tidelog.explain.proof_search import MOST, every, shortest
+from tidelog.explain.proof_search import MOST, all_proofs, shortest
 from tidelog.explain.render import Explanation, fact_text
 from tidelog.explain.why_not import WhyNot, failures
-from tidelog.explain.why_results import Causes, Support, Version, WhyKept, WhyRemoved
+from tidelog.explain.why_results import Causes, ComparedVersion, LostSupport, WhyKept, WhyRemoved
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Atom, Variable
 from tidelog.store.store import Store
 
 
-def named(engine: LocalEngine, state: State) -> Named[LocalFacts]:
+def view_of(engine: LocalEngine, state: State) -> EqualityView[LocalFacts]:
     """A version, ready to be explained."""
     rules, kept = state.program.after, state.kept
-    return named_subject(engine, state.E, state.I, rules, state.prefixes, state.options, kept)
+    return equality_view(engine, state.E, state.I, rules, state.prefixes, state.options, kept)
 
 
 def explain(
@@ -30,34 +30,36 @@ def explain(
     """A lowest proof of a fact, or at most so many of its proofs."""
     if all_proofs is not None and all_proofs < 1:
         raise UsageError(f"all_proofs is {all_proofs}; give the largest number of proofs, such as 10")
-    asked, subject = read_fact(fact, state.prefixes), named(engine, state)
-    if not holds(subject, asked):
+    asked, explained = read_fact(fact, state.prefixes), view_of(engine, state)
+    if not holds(explained, asked):
         text = fact_text(asked, state.prefixes)
         raise UsageError(f"{text} does not hold, so it has no proof; why_not says what is missing")
-    return Explanation(proofs(subject, asked, all_proofs, most), state.prefixes)
+    return Explanation(proofs(explained, asked, all_proofs, most), state.prefixes)
 
 
-def holds(named: Named[LocalFacts], fact: Fact) -> bool:
-    return named.subject.holds(named.stored(fact))
+def holds(view: EqualityView[LocalFacts], fact: Fact) -> bool:
+    return view.explained.holds(view.stored(fact))
 
 
-def proofs(named: Named[LocalFacts], fact: Fact, limit: int | None = None, most: int = MOST) -> tuple[Proof, ...]:
+def proofs(view: EqualityView[LocalFacts], fact: Fact, limit: int | None = None, most: int = MOST) -> tuple[Proof, ...]:
     """Proofs of a fact that holds."""
-    stored = named.stored(fact)
-    roots = [shortest(named.subject, stored, most)] if limit is None else every(named.subject, stored, limit)
-    return tuple(Proof(named.shown(fact, root)) for root in roots)
+    stored = view.stored(fact)
+    roots = [shortest(view.explained, stored, most)] if limit is None else all_proofs(view.explained, stored, limit)
+    return tuple(Proof(view.shown(fact, root)) for root in roots)
 
 
 def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
     """How far each rule gets towards a fact that does not hold."""
-    asked, version = read_fact(fact, state.prefixes), named(engine, state)
-    subject, stored = version.subject, version.stored(asked)
-    if subject.holds(stored):
+    asked, version = read_fact(fact, state.prefixes), view_of(engine, state)
+    explained, stored = version.explained, version.stored(asked)
+    if explained.holds(stored):
         return WhyNot(asked, True, True, (), (), state.prefixes)
-    found = tuple(failures(subject, stored))
-    rules = {way.numbered.number: way.numbered for way in subject.index.named(stored.predicate)}
+    found = tuple(failures(explained, stored))
+    rules = {
+        head_rule.numbered.number: head_rule.numbered for head_rule in explained.index.of_predicate(stored.predicate)
+    }
     others = tuple(n for number, n in rules.items() if number not in {f.numbered.number for f in found})
-    known = bool(rules) or stored.predicate in subject.I.arities()
+    known = bool(rules) or stored.predicate in explained.I.arities()
     return WhyNot(asked, False, known, found, others, state.prefixes)
 
 
@@ -67,7 +69,7 @@ def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, v
     causes = _causes(store, engine, state, asked, number)
     if causes.new.has(asked):
         raise UsageError(f"{fact_text(asked, state.prefixes)} still holds in version {number}; why_kept says why")
-    (proof,) = proofs(causes.old.named, asked)
+    (proof,) = proofs(causes.old.view, asked)
     broken = causes.causes(proof)
     lost = tuple(dict.fromkeys(node.fact for node in broken if node.kind == "explicit"))
     used = dict.fromkeys(causes.old.rules[n.numbered.number - 1] for n in proof.nodes if n.numbered)
@@ -81,8 +83,8 @@ def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, vers
     causes = _causes(store, engine, state, asked, number)
     if not causes.new.has(asked):
         raise UsageError(f"{fact_text(asked, state.prefixes)} went with version {number}; why_removed says why")
-    supports = (Support(n, tuple(causes.missing(n)), causes.of(n)) for n in causes.lost_supports(asked))
-    return WhyKept(asked, number, Explanation(proofs(causes.new.named, asked), state.prefixes), tuple(supports))
+    supports = (LostSupport(n, tuple(causes.missing(n)), causes.of(n)) for n in causes.lost_supports(asked))
+    return WhyKept(asked, number, Explanation(proofs(causes.new.view, asked), state.prefixes), tuple(supports))
 
 
 def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version: int) -> Causes[LocalFacts]:
@@ -90,7 +92,10 @@ def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version
     if not 1 <= version <= state.version:
         raise UsageError(f"there is no version {version}; versions 1 to {state.version} can be asked about")
     old, new = (state_at(store, state, v) if v < state.version else state for v in (version - 1, version))
-    causes = Causes(Version(named(engine, old), old.program.after), Version(named(engine, new), new.program.after))
+    causes = Causes(
+        ComparedVersion(view_of(engine, old), old.program.after),
+        ComparedVersion(view_of(engine, new), new.program.after),
+    )
     if not causes.old.has(fact):
         raise UsageError(f"{fact_text(fact, state.prefixes)} did not hold before version {version} either")
     return causes
@@ -103,11 +108,11 @@ def explain_all(engine: LocalEngine, state: State, pattern: str, depth: int = 1,
 
 def asked(
     engine: LocalEngine, state: State, pattern: str, depth: int, deep: bool
-) -> tuple[Named[LocalFacts], Atom, int]:
+) -> tuple[EqualityView[LocalFacts], Atom, int]:
     """A version, a pattern as its facts are stored, and how many steps down."""
     if depth < 1:
         raise UsageError(f"depth is {depth}; expected 1 or more steps")
-    version = named(engine, state)
+    version = view_of(engine, state)
     atom = read_pattern(pattern, state.prefixes)
     constants = [a for a in atom.args if not isinstance(a, Variable)]
     standing = iter(version.stored(Fact("", tuple(constants))).args)  # type: ignore[arg-type]

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from html import escape
 
 from tidelog.algorithms.equality.representatives import SAME
-from tidelog.explain.explained_version import Numbered
-from tidelog.explain.proof import Node, Proof
+from tidelog.explain.explained_version import NumberedRule
+from tidelog.explain.proof import Proof, ProofNode
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_atom, format_literal, format_rule, format_term
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule
 
-Prefixes = Mapping[str, str]
+PrefixMap = Mapping[str, str]
 
 ABOVE = "shown above"
 EXPLICIT, AXIOM = "explicit", "an axiom of the rules"
 
 
 @dataclass(frozen=True)
-class Line:
+class ProofLine:
     """One line of a proof: a fact or a check, and why it holds."""
 
     text: str
@@ -37,21 +37,21 @@ class Line:
         return "  ".join(part for part in (self.text, self.reason, f"<- {self.mark}" if self.mark else "") if part)
 
 
-def fact_text(fact: Fact, prefixes: Prefixes) -> str:
+def fact_text(fact: Fact, prefixes: PrefixMap) -> str:
     return atom_text(Atom(fact.predicate, fact.args), prefixes)
 
 
-def atom_text(atom: Atom, prefixes: Prefixes) -> str:
+def atom_text(atom: Atom, prefixes: PrefixMap) -> str:
     if atom.predicate == SAME:
         return " = ".join(format_term(term, prefixes) for term in atom.args)
     return format_atom(atom, prefixes)
 
 
-def reason(node: Node) -> str:
+def reason(node: ProofNode) -> str:
     """Why a node holds."""
     label = node.numbered.label if node.numbered else ""
     if node.group is not None:
-        over = node.group.way.rule.aggregate
+        over = node.group.head_rule.rule.aggregate
         assert over is not None
         return f"{label}: #{over.function} over {node.group.size:,} matches"
     if node.kind == "names":
@@ -59,45 +59,45 @@ def reason(node: Node) -> str:
     return {"explicit": EXPLICIT, "axiom": f"{label}: {AXIOM}"}.get(node.kind, label)
 
 
-def node_line(node: Node, proof: Proof, prefixes: Prefixes, again: bool = False) -> Line:
+def node_line(node: ProofNode, proof: Proof, prefixes: PrefixMap, again: bool = False) -> ProofLine:
     why = f"{reason(node)}, {ABOVE}" if again else reason(node)
-    return Line(fact_text(node.fact, prefixes), why, proof.marks.get(node, ""))
+    return ProofLine(fact_text(node.fact, prefixes), why, proof.marks.get(node, ""))
 
 
-def check_lines(node: Node, prefixes: Prefixes) -> Iterator[Line]:
+def check_lines(node: ProofNode, prefixes: PrefixMap) -> Iterator[ProofLine]:
     """What a step rests on besides its premises."""
     for check in node.checks:
         yield check_line(check, prefixes)
     if node.group is not None and node.group.size > len(node.group.matches):
-        yield Line(f"… {node.group.size - len(node.group.matches):,} more matches", "")
+        yield ProofLine(f"… {node.group.size - len(node.group.matches):,} more matches", "")
 
 
-def check_line(check: Literal, prefixes: Prefixes) -> Line:
+def check_line(check: Literal, prefixes: PrefixMap) -> ProofLine:
     if isinstance(check, Negation):
-        return Line(f"not {atom_text(check.atom, prefixes)}", "absent")
-    return Line(format_literal(check, prefixes), "checked")
+        return ProofLine(f"not {atom_text(check.atom, prefixes)}", "absent")
+    return ProofLine(format_literal(check, prefixes), "checked")
 
 
-def tree(proof: Proof, prefixes: Prefixes) -> str:
+def tree(proof: Proof, prefixes: PrefixMap) -> str:
     """The proof as indented lines, and the rules it uses below."""
     lines: list[str] = []
-    seen: set[Node] = set()
-    waiting: list[tuple[str, str, Node | Line]] = [("", "", proof.root)]
+    seen: set[ProofNode] = set()
+    waiting: list[tuple[str, str, ProofNode | ProofLine]] = [("", "", proof.root)]
     while waiting:
         own, below, item = waiting.pop()
-        if isinstance(item, Line):
+        if isinstance(item, ProofLine):
             lines.append(f"{own}{item}")
             continue
         again = item in seen and bool(item.premises)
         seen.add(item)
         lines.append(f"{own}{node_line(item, proof, prefixes, again)}")
-        children: list[Node | Line] = [] if again else [*item.premises, *check_lines(item, prefixes)]
+        children: list[ProofNode | ProofLine] = [] if again else [*item.premises, *check_lines(item, prefixes)]
         branches = (("└─ ", "   ") if i == len(children) else ("├─ ", "│  ") for i in range(1, len(children) + 1))
         waiting += reversed([(below + a, below + b, c) for (a, b), c in zip(branches, children, strict=True)])
     return "\n".join([*lines, *legend(proof.rules(), prefixes)])
 
 
-def legend(rules: Iterable[Numbered], prefixes: Prefixes) -> Iterator[str]:
+def legend(rules: Iterable[NumberedRule], prefixes: PrefixMap) -> Iterator[str]:
     """The texts of rules, after an empty line."""
     texts = [f"{n.label}: {format_rule(n.rule, prefixes)}" for n in rules]
     yield from ["", *texts] if texts else []
@@ -109,7 +109,7 @@ _STYLE = (
 )
 
 
-def as_dict(proof: Proof, prefixes: Prefixes) -> dict[str, object]:
+def as_dict(proof: Proof, prefixes: PrefixMap) -> dict[str, object]:
     """The proof as plain objects: steps by number, the first is the fact itself."""
     numbers = {node: i for i, node in enumerate(proof.nodes)}
     rules = proof.rules()
@@ -122,7 +122,7 @@ def as_dict(proof: Proof, prefixes: Prefixes) -> dict[str, object]:
     }
 
 
-def _step(node: Node, proof: Proof, numbers: dict[Node, int], prefixes: Prefixes) -> dict[str, object]:
+def _step(node: ProofNode, proof: Proof, numbers: dict[ProofNode, int], prefixes: PrefixMap) -> dict[str, object]:
     step: dict[str, object] = {"id": numbers[node], "fact": fact_text(node.fact, prefixes), "kind": node.kind}
     if node.numbered is not None:
         step["rule"] = node.numbered.number
@@ -142,7 +142,7 @@ def _step(node: Node, proof: Proof, numbers: dict[Node, int], prefixes: Prefixes
     return step
 
 
-def as_html(proofs: list[Proof], prefixes: Prefixes) -> str:
+def as_html(proofs: list[Proof], prefixes: PrefixMap) -> str:
     """A fragment that needs nothing else; parts of a proof can be folded."""
     parts = [f"<style>{_STYLE}</style>"]
     for proof in proofs:
@@ -150,31 +150,31 @@ def as_html(proofs: list[Proof], prefixes: Prefixes) -> str:
     return f'<div class="tidelog-proof">{"".join(parts)}</div>'
 
 
-def _html(proof: Proof, prefixes: Prefixes) -> Iterator[str]:
-    seen: set[Node] = set()
-    waiting: list[Node | Line | str] = [proof.root]
+def _html(proof: Proof, prefixes: PrefixMap) -> Iterator[str]:
+    seen: set[ProofNode] = set()
+    waiting: list[ProofNode | ProofLine | str] = [proof.root]
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):
             yield item
-        elif isinstance(item, Line):
+        elif isinstance(item, ProofLine):
             yield f'<div class="leaf">{_html_line(item)}</div>'
         else:
             again = item in seen and bool(item.premises)
             seen.add(item)
             line = _html_line(node_line(item, proof, prefixes, again))
-            below: list[Node | Line] = [] if again else [*item.premises, *check_lines(item, prefixes)]
+            below: list[ProofNode | ProofLine] = [] if again else [*item.premises, *check_lines(item, prefixes)]
             yield f"<details open><summary>{line}</summary>" if below else f'<div class="leaf">{line}</div>'
             waiting += ["</details>", *reversed(below)] if below else []
 
 
-def _html_line(line: Line) -> str:
+def _html_line(line: ProofLine) -> str:
     why = f'<span class="why">{escape(line.reason)}</span>' if line.reason else ""
     mark = f'<span class="mark">{escape(line.mark)}</span>' if line.mark else ""
     return f"<b>{escape(line.text)}</b>{why}{mark}"
 
 
-def as_dot(proofs: list[Proof], prefixes: Prefixes) -> str:
+def as_dot(proofs: list[Proof], prefixes: PrefixMap) -> str:
     """A graph for Graphviz: a box for each step, arrows from premises to what they prove."""
     lines = ["digraph proof {", "  rankdir=BT;", "  node [shape=box, fontname=monospace];"]
     for number, proof in enumerate(proofs):

@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import over
-from tidelog.explain.explained_version import VALUE, Binding, Numbered, Subject, Way, variables_of
+from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, variables_of
 from tidelog.explain.proof import grounded, group_value
 from tidelog.explain.render import atom_text, fact_text
 from tidelog.model.facts import Fact
@@ -40,36 +40,40 @@ class Failure:
     aggregate gives `value` instead); both have the values of the head. `nearest` are some bindings of what is reached.
     """
 
-    numbered: Numbered
+    numbered: NumberedRule
     reached: tuple[Literal, ...]
     missing: Literal | None
     nearest: tuple[Binding, ...]
     value: Term | None = None
 
 
-def failures(subject: Subject[F], fact: Fact) -> Iterator[Failure]:
+def failures(explained: ExplainedVersion[F], fact: Fact) -> Iterator[Failure]:
     """For each rule that may derive the fact, why it does not."""
-    for way in subject.index.ways(fact):
-        yield _Attempt(subject, fact, way).failure()
+    for head_rule in explained.index.head_rules(fact):
+        yield _PartialMatch(explained, fact, head_rule).failure()
 
 
-class _Attempt(Generic[F]):
+class _PartialMatch(Generic[F]):
     """One rule and the fact it should derive."""
 
-    def __init__(self, subject: Subject[F], fact: Fact, way: Way) -> None:
-        self.subject, self.way = subject, way
-        self.guard = subject.one(fact)
-        self.head: Binding = {a: t for a, t in zip(way.head.args, fact.args, strict=True) if isinstance(a, Variable)}
-        self.body = way.rule.body
-        self.binders = set(variables_of(way.guarded))
+    def __init__(self, explained: ExplainedVersion[F], fact: Fact, head_rule: HeadRule) -> None:
+        self.explained, self.head_rule = explained, head_rule
+        self.guard = explained.one(fact)
+        self.head: Binding = {
+            a: t for a, t in zip(head_rule.head.args, fact.args, strict=True) if isinstance(a, Variable)
+        }
+        self.body = head_rule.rule.body
+        self.binders = set(variables_of(head_rule.guarded))
 
     def failure(self) -> Failure:
         chosen = self._furthest()
-        numbered, rest = self.way.numbered, [i for i in range(len(self.body)) if i not in chosen]
+        numbered, rest = self.head_rule.numbered, [i for i in range(len(self.body)) if i not in chosen]
         reached = tuple(self._shown(self.body[i]) for i in sorted(chosen))
         if not rest:
             matches = list(self._matches(chosen, None))
-            value = group_value(self.way, matches) if self.way.rule.aggregate is not None and matches else None
+            value = (
+                group_value(self.head_rule, matches) if self.head_rule.rule.aggregate is not None and matches else None
+            )
             return Failure(numbered, reached, None, tuple(matches[:NEAREST]), value)
         missing = next(i for i in rest if self._is_ready(i, chosen))
         return Failure(numbered, reached, self._shown(self.body[missing]), tuple(self._matches(chosen, NEAREST)))
@@ -102,13 +106,15 @@ class _Attempt(Generic[F]):
         return needed - ({literal.variable} if isinstance(literal, Assignment) else set()) <= bound
 
     def _rule(self, chosen: Iterable[int]) -> Rule:
-        return Rule((), (self.way.head, *(self.body[i] for i in sorted(chosen))), cartesian=True)
+        return Rule((), (self.head_rule.head, *(self.body[i] for i in sorted(chosen))), cartesian=True)
 
     def _matches(self, chosen: Iterable[int], limit: int | None) -> Iterator[Binding]:
         """Values of the variables that the head does not have."""
         rule = self._rule(chosen)
         variables = [v for v in variables_of(rule) if v not in self.head or limit is None]
-        rows = self.subject.engine.instances(self.subject.reading(rule, self.guard, self.subject.I), variables, limit)
+        rows = self.explained.engine.instances(
+            self.explained.reading(rule, self.guard, self.explained.I), variables, limit
+        )
         return ({v: t for v, t in zip(variables, row, strict=True) if v != VALUE} for row in rows)
 
     def _shown(self, literal: Literal) -> Literal:
@@ -120,9 +126,9 @@ def _is_connected(atom: Atom, bound: set[Variable]) -> bool:
     return not variables or not variables.isdisjoint(bound)
 
 
-def has_match(subject: Subject[F], atom: Atom) -> bool:
+def has_match(explained: ExplainedVersion[F], atom: Atom) -> bool:
     """Whether some fact matches an atom."""
-    return any(True for _ in subject.engine.instances(over(Rule((), (atom,)), subject.I), (), 1))
+    return any(True for _ in explained.engine.instances(over(Rule((), (atom,)), explained.I), (), 1))
 
 
 _LISTED = 5  # rules that are named though they have nothing to do with it
@@ -147,7 +153,7 @@ class WhyNot:
     holds: bool
     known: bool  # whether any fact or rule has this predicate
     failures: tuple[Failure, ...]
-    others: tuple[Numbered, ...]  # rules of this predicate whose heads are other facts
+    others: tuple[NumberedRule, ...]  # rules of this predicate whose heads are other facts
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def tree(self) -> str:

@@ -18,24 +18,24 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.explain.equality_view import Named
-from tidelog.explain.proof import Node, Proof, groups_of
+from tidelog.explain.equality_view import EqualityView
+from tidelog.explain.proof import Proof, ProofNode, groups_of
 from tidelog.explain.proof_search import steps_to
-from tidelog.explain.render import Explanation, Prefixes, atom_text, check_lines, fact_text, reason
+from tidelog.explain.render import Explanation, PrefixMap, atom_text, check_lines, fact_text, reason
 from tidelog.explain.why_not import has_match
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Atom, Negation, Rule
 
 
 @dataclass(frozen=True)
-class Support:
+class LostSupport:
     """A step that a fact had and lost: what it was made of, and what of that is gone."""
 
-    node: Node
+    node: ProofNode
     missing: tuple[Fact, ...]
     cause: str
 
-    def text(self, prefixes: Prefixes) -> str:
+    def text(self, prefixes: PrefixMap) -> str:
         made_of = [fact_text(p.fact, prefixes) for p in self.node.premises]
         made_of += [line.text for line in check_lines(self.node, prefixes)]
         gone = [*([self.cause] if self.cause else []), *(f"{fact_text(f, prefixes)} is gone" for f in self.missing)]
@@ -43,7 +43,7 @@ class Support:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class WhyResult:
     """What a version did to a fact. `explanation` holds a proof: `WhyRemoved` and `WhyKept` say of which version."""
 
     fact: Fact
@@ -51,7 +51,7 @@ class Verdict:
     explanation: Explanation
 
     @property
-    def prefixes(self) -> Prefixes:
+    def prefixes(self) -> PrefixMap:
         return self.explanation.prefixes
 
     @property
@@ -88,7 +88,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, repr=False)
-class WhyRemoved(Verdict):
+class WhyRemoved(WhyResult):
     """The proof that a fact had before a version took it away, with remarks on what is gone.
 
     >>> import tidelog, tempfile
@@ -116,7 +116,7 @@ class WhyRemoved(Verdict):
 
 
 @dataclass(frozen=True, repr=False)
-class WhyKept(Verdict):
+class WhyKept(WhyResult):
     """The proof that a fact still has after a version, and the steps to it that it lost.
 
     >>> import tidelog, tempfile
@@ -132,7 +132,7 @@ class WhyKept(Verdict):
       rule 1: p(a)  <- p(a) is gone
     """
 
-    lost: tuple[Support, ...]
+    lost: tuple[LostSupport, ...]
 
     @property
     def headline(self) -> str:
@@ -160,10 +160,10 @@ MOST_SUPPORTS = 1_000  # rule instances of one fact that are compared
 
 
 @dataclass(frozen=True)
-class Version(Generic[F]):
+class ComparedVersion(Generic[F]):
     """One version: its facts, and its rules as users gave them."""
 
-    named: Named[F]
+    view: EqualityView[F]
     rules: tuple[Rule, ...]
 
     @cached_property
@@ -171,44 +171,44 @@ class Version(Generic[F]):
         return {rule.key for rule in self.rules}
 
     def has(self, fact: Fact) -> bool:
-        return self.named.subject.holds(self.named.stored(fact))
+        return self.view.explained.holds(self.view.stored(fact))
 
 
 @dataclass(frozen=True)
 class Causes(Generic[F]):
     """What is no longer as a proof of an older version says."""
 
-    old: Version[F]
-    new: Version[F]
+    old: ComparedVersion[F]
+    new: ComparedVersion[F]
 
-    def of(self, node: Node) -> str:
+    def of(self, node: ProofNode) -> str:
         """Why one step is no longer right, if so; what its premises are is not asked."""
         if node.kind == "explicit":
-            return "" if self.new.named.subject.one(node.fact) & self.new.named.asserted else "no longer explicit"
+            return "" if self.new.view.explained.one(node.fact) & self.new.view.explicit else "no longer explicit"
         if node.kind == "names":
-            stored = {self.new.named.stored(n.fact) for n in (node, *node.premises)}
+            stored = {self.new.view.stored(n.fact) for n in (node, *node.premises)}
             return "" if len(stored) < 2 and self._is_same(node) else "no longer the same"
         if node.numbered is not None and self.old.rules[node.numbered.number - 1].key not in self.new.keys:
             return "the rule was removed"
         if node.kind == "aggregate":
             return "" if self._is_given(node) else "the aggregate gives something else now"
-        return "; ".join(f"there is {atom_text(a, self.new.named.subject.prefixes)} now" for a in self._blocking(node))
+        return "; ".join(f"there is {atom_text(a, self.new.view.explained.prefixes)} now" for a in self._blocking(node))
 
-    def _is_same(self, node: Node) -> bool:
+    def _is_same(self, node: ProofNode) -> bool:
         """A leaf that says which names are equal holds as long as they are."""
         if node.premises:
             return True
-        return len({self.new.named.stored(Fact("", (t,))) for t in node.fact.args}) == 1
+        return len({self.new.view.stored(Fact("", (t,))) for t in node.fact.args}) == 1
 
-    def _is_given(self, node: Node) -> bool:
+    def _is_given(self, node: ProofNode) -> bool:
         assert node.numbered is not None
-        given = groups_of(self.new.named.subject, self.new.named.stored(node.fact))
-        return any(g.way.rule.key == node.numbered.rule.key for g in given)
+        given = groups_of(self.new.view.explained, self.new.view.stored(node.fact))
+        return any(g.head_rule.rule.key == node.numbered.rule.key for g in given)
 
-    def _blocking(self, node: Node) -> Iterator[Atom]:
+    def _blocking(self, node: ProofNode) -> Iterator[Atom]:
         """The negated atoms that have a match now."""
         for check in node.checks:
-            if isinstance(check, Negation) and has_match(self.new.named.subject, check.atom):
+            if isinstance(check, Negation) and has_match(self.new.view.explained, check.atom):
                 yield check.atom
 
     def marked(self, proof: Proof) -> Proof:
@@ -220,19 +220,19 @@ class Causes(Generic[F]):
                 marks[node] = cause or "gone with it"
         return replace(proof, marks=marks)
 
-    def causes(self, proof: Proof) -> dict[Node, str]:
+    def causes(self, proof: Proof) -> dict[ProofNode, str]:
         """The steps of an old proof at which it is broken."""
         return {node: cause for node in proof.nodes if (cause := self.of(node))}
 
-    def lost_supports(self, fact: Fact) -> list[Node]:
+    def lost_supports(self, fact: Fact) -> list[ProofNode]:
         """The rule instances (and the assertion) that the fact had before and has no longer, one step each."""
-        stored, subject = self.old.named.stored(fact), self.old.named.subject
-        nodes = [Node(fact, "explicit")] if subject.one(fact) & self.old.named.asserted else []
-        for step in islice(steps_to(subject, stored), MOST_SUPPORTS):
-            below = {p: Node(p, "explicit") for p in step.premises}  # only their facts matter here
+        stored, explained = self.old.view.stored(fact), self.old.view.explained
+        nodes = [ProofNode(fact, "explicit")] if explained.one(fact) & self.old.view.explicit else []
+        for step in islice(steps_to(explained, stored), MOST_SUPPORTS):
+            below = {p: ProofNode(p, "explicit") for p in step.premises}  # only their facts matter here
             nodes.append(step.node(stored, below))
         return [n for n in nodes if self.of(n) or self.missing(n)]
 
-    def missing(self, node: Node) -> list[Fact]:
+    def missing(self, node: ProofNode) -> list[Fact]:
         """The premises of a step that are gone. An aggregate may give the same without some of its group."""
         return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.has(p.fact)]

@@ -2,7 +2,7 @@
 
 from tidelog.dictionary.batch import Batch
 from tidelog.formats.files import (
-    Reading,
+    FactFile,
     blocks_of,
     export_path,
     format_name,
@@ -17,8 +17,8 @@ from tidelog.formats.files import (
     written_aside,
 )
 from tidelog.formats.objects import (
-    Frame,
     FrameSource,
+    SparkFrame,
     from_arrow,
     from_pandas,
     from_rdflib,
@@ -26,7 +26,7 @@ from tidelog.formats.objects import (
     from_spark,
     marked_columns,
 )
-from tidelog.formats.source import BAD_LINES, FAIL, QUARANTINE, Refuse, Refused, RemoteSource, Span
+from tidelog.formats.source import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, OnBadLine, RemoteSource, Span
 from tidelog.formats.tables import (
     DeltaFile,
     DeltaReading,
@@ -40,24 +40,24 @@ from tidelog.formats.tables import (
     write_delta,
     write_delta_file,
 )
-from tidelog.formats.writers import Block, only_rdf
+from tidelog.formats.writers import TermBlock, only_rdf
 
 __all__ = [
     "BAD_LINES",
     "FAIL",
     "QUARANTINE",
+    "BadLineCollector",
     "Batch",
-    "Block",
     "DeltaFile",
     "DeltaReading",
     "DeltaTarget",
-    "Frame",
+    "FactFile",
     "FrameSource",
-    "Reading",
-    "Refuse",
-    "Refused",
+    "OnBadLine",
     "RemoteSource",
     "Span",
+    "SparkFrame",
+    "TermBlock",
     "as_relation",
     "blocks_of",
     "check_delta",

@@ -32,8 +32,8 @@ import pyarrow.csv as arrow_csv
 from tidelog.dictionary.batch import Batch, Codes
 from tidelog.errors import InputError, Location
 from tidelog.formats.objects import Column, batch_of_columns, column_of, encoded
-from tidelog.formats.options import Options
-from tidelog.formats.source import Refuse, opened
+from tidelog.formats.options import FormatOptions
+from tidelog.formats.source import OnBadLine, opened
 from tidelog.formats.term_text import LITERAL_TEXT, canonical_iri, canonical_literal
 from tidelog.model.terms import (
     BOOLEAN,
@@ -186,11 +186,13 @@ _BARE_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 _BARE_NAME = r"^[A-Za-z_/.:#%!$&'()*,;=?@~\[\]][A-Za-z0-9_/.:#%!$&'()*,;=?@~\[\]+-]*$"
 
 
-def read_delimited(path: Path, options: Options, delimiter: str, refuse: Refuse | None = None) -> Iterator[Batch]:
-    """The rows of a file; those with a wrong number of cells are errors, which are raised or told to `refuse`."""
+def read_delimited(
+    path: Path, options: FormatOptions, delimiter: str, on_bad_line: OnBadLine | None = None
+) -> Iterator[Batch]:
+    """The rows of a file; those with a wrong number of cells are errors, which are raised or told to `on_bad_line`."""
     with opened(path) as stream:
         left_out, first = 0, True
-        for cells in _tables(stream, path, options, delimiter, refuse):
+        for cells in _tables(stream, path, options, delimiter, on_bad_line):
             rows = cells.slice(1) if first and options.ignore_headers else cells
             first = False
             batch = _batch(rows, path, options)
@@ -201,11 +203,11 @@ def read_delimited(path: Path, options: Options, delimiter: str, refuse: Refuse 
 
 
 def _tables(
-    stream: IO[bytes], path: Path, options: Options, delimiter: str, refuse: Refuse | None
+    stream: IO[bytes], path: Path, options: FormatOptions, delimiter: str, on_bad_line: OnBadLine | None
 ) -> Iterator[pa.RecordBatch]:
     """The cells as Arrow batches of binary columns, with as many columns as there should be."""
     expected = len(options.columns) if options.columns else None
-    skipped = _Skipped() if refuse else None
+    skipped = _Skipped() if on_bad_line else None
     try:
         for cells in _arrow_reader(stream, options, delimiter, skipped):
             expected = expected or cells.num_columns
@@ -217,9 +219,9 @@ def _tables(
             raise _wrong_width(path, options, delimiter, expected or int(found[1])) from None
         if "Empty CSV file" not in str(error) or _has_text(path):
             raise InputError(f"{path}: {_explained(str(error))}") from None
-    if refuse and skipped and skipped.rows:
+    if on_bad_line and skipped and skipped.rows:
         for wrong in _wrong_widths(path, options, delimiter, expected or 0):
-            refuse(wrong)
+            on_bad_line(wrong)
 
 
 class _Skipped:
@@ -234,7 +236,7 @@ class _Skipped:
 
 
 def _arrow_reader(
-    stream: IO[bytes], options: Options, delimiter: str, skipped: _Skipped | None
+    stream: IO[bytes], options: FormatOptions, delimiter: str, skipped: _Skipped | None
 ) -> Iterator[pa.RecordBatch]:
     return iter(
         arrow_csv.open_csv(
@@ -251,7 +253,7 @@ def _arrow_reader(
     )
 
 
-def _batch(rows: pa.RecordBatch, path: Path, options: Options) -> Batch:
+def _batch(rows: pa.RecordBatch, path: Path, options: FormatOptions) -> Batch:
     formats = options.columns or ("any",) * rows.num_columns
     columns = [_column(cells, name, path) for cells, name in zip(rows.columns, formats, strict=True) if name != "skip"]
     return batch_of_columns(options.predicate, columns)
@@ -282,13 +284,13 @@ def _guessed(texts: pa.Array, codes: Codes) -> Column:
     return Column(terms.cast(pa.binary()), np.asarray(codes, dtype=np.int32))
 
 
-def _wrong_width(path: Path, options: Options, delimiter: str, expected: int) -> InputError:
+def _wrong_width(path: Path, options: FormatOptions, delimiter: str, expected: int) -> InputError:
     """The error for the first row with a wrong number of cells."""
     found = next(_wrong_widths(path, options, delimiter, expected), None)
     return found or InputError(f"{path}: a row does not have {expected} cells")
 
 
-def _wrong_widths(path: Path, options: Options, delimiter: str, expected: int) -> Iterator[InputError]:
+def _wrong_widths(path: Path, options: FormatOptions, delimiter: str, expected: int) -> Iterator[InputError]:
     """Rows with a wrong number of cells, found again with line numbers."""
     with opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")

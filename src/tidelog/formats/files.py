@@ -29,11 +29,11 @@ from tidelog.errors import InputError, UsageError
 from tidelog.formats.delimited import read_delimited
 from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet, row_group_spans
-from tidelog.formats.options import Options, options
+from tidelog.formats.options import FormatOptions, options
 from tidelog.formats.rdf import read_rdf
-from tidelog.formats.source import Refuse, Span, blank_scope, file_size, is_zipped
+from tidelog.formats.source import OnBadLine, Span, blank_scope, file_size, is_zipped
 from tidelog.formats.tables import DeltaReading, is_delta, relation_of
-from tidelog.formats.writers import Block, write_delimited, write_lines, write_parquet, write_rdf
+from tidelog.formats.writers import TermBlock, write_delimited, write_lines, write_parquet, write_rdf
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
@@ -90,7 +90,7 @@ def format_name(path: Path, said: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FactFile:
     """A file that is going to be read: iterate it for its batches, as often as you like.
 
     A span (bytes of N-Triples and N-Quads, row groups of Parquet) is a part of it; see `spans`.
@@ -98,16 +98,16 @@ class Reading:
 
     path: Path
     format: str
-    options: Options
-    refuse: Refuse | None = None  # told of each bad line, which is then left out
+    options: FormatOptions
+    on_bad_line: OnBadLine | None = None  # told of each bad line, which is then left out
     scope: Path | None = None  # the file whose blank nodes these are, if this is a part of something
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
 
-    def refusing(self, refuse: Refuse | None) -> Reading:
+    def skipping_bad_lines(self, on_bad_line: OnBadLine | None) -> FactFile:
         """The same, with bad lines told to somebody and left out; with None the first is an error."""
-        return replace(self, refuse=refuse)
+        return replace(self, on_bad_line=on_bad_line)
 
     @property
     def size(self) -> int:
@@ -123,10 +123,10 @@ class Reading:
         if name == "parquet":
             return read_parquet(path, chosen, span)
         if name not in _RDF:
-            return read_delimited(path, chosen, _delimiter(name, chosen), self.refuse)
+            return read_delimited(path, chosen, _delimiter(name, chosen), self.on_bad_line)
         columns = _rdf_columns(name, chosen)
         if name in _LINES:
-            return read_lines(path, self._dialect(columns), span, self.refuse)
+            return read_lines(path, self._dialect(columns), span, self.on_bad_line)
         return read_rdf(path, name, chosen.predicate, columns, chosen.base)
 
     def _dialect(self, columns: tuple[int, ...]) -> Dialect:
@@ -147,7 +147,7 @@ def read(
     format: str | None = None,
     predicate: str | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Reading:
+) -> FactFile:
     """The facts of a file, in batches.
 
     RDF gives facts of `triple` (named graphs are dropped, unless `graphs` asks for them as first column), other
@@ -156,17 +156,17 @@ def read(
     source = Path(path)
     name = format_name(source, format)
     stem = source.name.removesuffix(".gz").rpartition(".")[0] or source.name
-    return Reading(source, name, options(predicate or (TRIPLE if name in _RDF else stem), parameters))
+    return FactFile(source, name, options(predicate or (TRIPLE if name in _RDF else stem), parameters))
 
 
-def _delimiter(name: str, chosen: Options) -> str:
+def _delimiter(name: str, chosen: FormatOptions) -> str:
     delimiter = chosen.delimiter or _DELIMITERS.get(name)
     if delimiter is None:
         raise UsageError('format dsv needs a delimiter, such as delimiter=";"')
     return delimiter
 
 
-def _rdf_columns(name: str, chosen: Options) -> tuple[int, ...]:
+def _rdf_columns(name: str, chosen: FormatOptions) -> tuple[int, ...]:
     """Which of subject 0, predicate 1, object 2, graph 3 to give, in order."""
     columns = (3, 0, 1, 2) if chosen.graphs and name in _WITH_GRAPHS else (0, 1, 2)
     if chosen.columns is None:
@@ -184,7 +184,7 @@ def _limited(batches: Iterator[Batch], limit: int) -> Iterator[Batch]:
         limit -= len(batch)
 
 
-def read_import(directive: Import, folder: Path) -> Reading:
+def read_import(directive: Import, folder: Path) -> FactFile:
     """The facts an `@import` names; file names are relative to `folder`."""
     resource = _resource(directive)
     if resource is None:
@@ -227,7 +227,7 @@ def file_name(predicate: str) -> str:
 def write(
     path: str | os.PathLike[str],
     predicate: str,
-    blocks: Iterable[Block],
+    blocks: Iterable[TermBlock],
     format: str | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> int:
@@ -252,7 +252,7 @@ def write_table(path: Path, table: pa.Table) -> None:
         parquet.write_table(table, stream, compression="zstd")
 
 
-def _cut(blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
+def _cut(blocks: Iterable[TermBlock], limit: int | None) -> Iterator[TermBlock]:
     """The first `limit` rows in blocks of moderate size, each with its own offsets; an empty one tells the columns."""
     left = sys.maxsize if limit is None else limit
     for block in blocks:
@@ -262,7 +262,7 @@ def _cut(blocks: Iterable[Block], limit: int | None) -> Iterator[Block]:
             yield [pa.concat_arrays([column.slice(at, min(_ROWS, length - at))]) for column in block]
 
 
-def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[Block]:
+def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[TermBlock]:
     """Rows of terms as blocks for `write`."""
     iterator = iter(rows)
     while some := list(islice(iterator, _ROWS)):

@@ -32,7 +32,7 @@ import pyarrow.compute as pc
 
 from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
 from tidelog.errors import InputError, Location
-from tidelog.formats.source import Refuse, Span, lines_before, opened, opened_span, whole_lines
+from tidelog.formats.source import OnBadLine, Span, lines_before, opened, opened_span, whole_lines
 from tidelog.formats.term_text import (
     BLANK_TEXT,
     IRI_TEXT,
@@ -73,11 +73,11 @@ def parse_line(raw: bytes, quads: bool) -> list[tuple[Term, ...]]:
     except UnicodeDecodeError as error:
         shown = raw.decode(errors="replace")
         raise LineError("not UTF-8; convert the file to UTF-8", len(raw[: error.start].decode()) + 1, shown) from None
-    statements = (_Line(part).statement(quads) for part in text.split("\r"))
+    statements = (_LineParser(part).statement(quads) for part in text.split("\r"))
     return [statement for statement in statements if statement is not None]
 
 
-class _Line:
+class _LineParser:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
@@ -144,8 +144,8 @@ class _Line:
         return LineError(message, self.at + 1, self.text)
 
 
-Places = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+Offsets = npt.NDArray[np.int64]
+ByteMask = npt.NDArray[np.bool_]
 
 # Nemo's name for the graph of statements that name none.
 DEFAULT_GRAPH = Term("<tag:nemo:defaultgraph>")
@@ -168,7 +168,7 @@ class Dialect:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedChunk:
     """What became of a chunk: its rows, how many lines it has, and its bad lines (counted from 0), or the first."""
 
     batches: list[Batch]
@@ -176,7 +176,9 @@ class Parsed:
     errors: list[tuple[int, LineError]]
 
 
-def read_lines(path: Path, dialect: Dialect, span: Span | None = None, refuse: Refuse | None = None) -> Iterator[Batch]:
+def read_lines(
+    path: Path, dialect: Dialect, span: Span | None = None, on_bad_line: OnBadLine | None = None
+) -> Iterator[Batch]:
     """The rows of an N-Triples or N-Quads file, in the order of its chunks.
 
     A span is read by this thread alone: whoever cuts a file into spans has other work for the other cores.
@@ -184,14 +186,14 @@ def read_lines(path: Path, dialect: Dialect, span: Span | None = None, refuse: R
     with opened(path) if span is None else opened_span(path, span) as stream:
         before = _Before(path, span)
         chunks = whole_lines(stream, str(path), before=before)
-        parse = partial(parse_chunk, dialect=dialect, goes_on=refuse is not None)
+        parse = partial(parse_chunk, dialect=dialect, goes_on=on_bad_line is not None)
         line = 0
         for parsed in _in_parallel(chunks, parse) if span is None else map(parse, chunks):
             for at, error in parsed.errors:
                 located = error.located(str(path), before() + line + at + 1)
-                if refuse is None:
+                if on_bad_line is None:
                     raise located
-                refuse(located)
+                on_bad_line(located)
             yield from parsed.batches
             line += parsed.lines
 
@@ -210,7 +212,7 @@ class _Before:
         return self.lines
 
 
-def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], Parsed]) -> Iterator[Parsed]:
+def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], ParsedChunk]) -> Iterator[ParsedChunk]:
     """Every chunk parsed, results in order, a few chunks in flight."""
     first = next(chunks, None)
     second = next(chunks, None)
@@ -219,7 +221,7 @@ def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], Parsed]) -> I
             yield parse(first)
         return
     with ThreadPoolExecutor(THREADS) as pool:
-        waiting: deque[Future[Parsed]] = deque(pool.submit(parse, chunk) for chunk in (first, second))
+        waiting: deque[Future[ParsedChunk]] = deque(pool.submit(parse, chunk) for chunk in (first, second))
         for chunk in chunks:
             waiting.append(pool.submit(parse, chunk))
             if len(waiting) > THREADS:
@@ -228,11 +230,11 @@ def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], Parsed]) -> I
             yield waiting.popleft().result()
 
 
-def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> Parsed:
+def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> ParsedChunk:
     """The rows of some whole lines, up to the first bad line unless it goes on."""
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
-    lines = _Lines(chunk)
+    lines = _ChunkLines(chunk)
     accepted = np.zeros(len(lines), dtype=np.bool_)
     batches = []
     for group, bounds in lines.plain(dialect.quads):
@@ -253,17 +255,17 @@ def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> Parsed
         rows += [tuple(_chosen(terms, dialect)) for terms in statements]
     if rows:
         batches.append(batch_of_terms(dialect.predicate, rows))
-    return Parsed(batches, len(lines), errors)
+    return ParsedChunk(batches, len(lines), errors)
 
 
-class _Lines:
+class _ChunkLines:
     """The lines of a chunk and where their spaces are."""
 
     def __init__(self, chunk: bytes) -> None:
         self.chunk = chunk
         self.data = np.frombuffer(chunk, dtype=np.uint8)
-        self.ends: Places = np.flatnonzero(self.data == _NEWLINE)
-        self.starts: Places = np.empty_like(self.ends)
+        self.ends: Offsets = np.flatnonzero(self.data == _NEWLINE)
+        self.starts: Offsets = np.empty_like(self.ends)
         self.starts[0], self.starts[1:] = 0, self.ends[:-1] + 1
 
     def __len__(self) -> int:
@@ -272,7 +274,7 @@ class _Lines:
     def raw(self, line: int) -> bytes:
         return self.chunk[self.starts[line] : self.ends[line]]
 
-    def plain(self, quads: bool) -> Iterator[tuple[Places, list[Places]]]:
+    def plain(self, quads: bool) -> Iterator[tuple[Offsets, list[Offsets]]]:
         """Groups of lines that look plain, and for each the start and end of every term, one after the other."""
         data, spaces = self.data, np.flatnonzero(self.data == _SPACE)
         spaces = np.concatenate([spaces, np.full(2, len(data))])
@@ -292,13 +294,13 @@ class _Lines:
         yield lines[~graph], [b[~graph] for b in bounds]
         yield lines[graph], [b[graph] for b in (*bounds[:5], last, last + 1, bounds[-1])]
 
-    def _looks_like_graph(self, first: Places, last: Places) -> Mask:
+    def _looks_like_graph(self, first: Offsets, last: Offsets) -> ByteMask:
         opening, closing = self.data[first], self.data[last]
-        name: Mask = ((opening == _LESS) & (closing == _GREATER)) | (opening == _UNDERSCORE)
+        name: ByteMask = ((opening == _LESS) & (closing == _GREATER)) | (opening == _UNDERSCORE)
         return name
 
 
-def _encode(chunk: bytes, bounds: list[Places], dialect: Dialect) -> tuple[Mask, Batch]:
+def _encode(chunk: bytes, bounds: list[Offsets], dialect: Dialect) -> tuple[ByteMask, Batch]:
     """Number the terms between the bounds. Gives which rows are good, and those rows."""
     codes, texts = _number(chunk, bounds)
     terms, valid = _check(texts)
@@ -315,7 +317,7 @@ def _encode(chunk: bytes, bounds: list[Places], dialect: Dialect) -> tuple[Mask,
     return good, _chosen_rows(terms.view(pa.binary()), codes, good, dialect)
 
 
-def _chosen_rows(terms: pa.Array, codes: list[Codes], good: Mask, dialect: Dialect) -> Batch:
+def _chosen_rows(terms: pa.Array, codes: list[Codes], good: ByteMask, dialect: Dialect) -> Batch:
     """The good rows, with the columns that are asked for."""
     if len(codes) == 3:
         codes.append(np.full(len(good), len(terms), dtype=np.int32))
@@ -323,7 +325,7 @@ def _chosen_rows(terms: pa.Array, codes: list[Codes], good: Mask, dialect: Diale
     return compact_batch(dialect.predicate, terms, [codes[c][good] for c in dialect.columns])
 
 
-def _number(chunk: bytes, bounds: list[Places]) -> tuple[list[Codes], pa.Array]:
+def _number(chunk: bytes, bounds: list[Offsets]) -> tuple[list[Codes], pa.Array]:
     """One code per row and term, and the distinct texts, by one dictionary encoding over the bytes of the chunk."""
     width, rows = len(bounds), len(bounds[0])
     offsets = np.empty(width * rows + 1, dtype=np.int32)
@@ -337,7 +339,7 @@ def _number(chunk: bytes, bounds: list[Places]) -> tuple[list[Codes], pa.Array]:
     return [indices[:, i] for i in range(0, width, 2)], encoded.dictionary
 
 
-def _check(texts: pa.Array) -> tuple[pa.Array, Mask]:
+def _check(texts: pa.Array) -> tuple[pa.Array, ByteMask]:
     """Distinct texts as canonical terms, and which of them are terms at all. The very texts, if all are canonical."""
     try:
         strings = texts.cast(pa.string())
@@ -354,7 +356,7 @@ def _check(texts: pa.Array) -> tuple[pa.Array, Mask]:
     return replaced, valid
 
 
-def _check_one_by_one(texts: list[bytes]) -> tuple[pa.Array, Mask]:
+def _check_one_by_one(texts: list[bytes]) -> tuple[pa.Array, ByteMask]:
     terms = [canonical(text.decode(errors="replace")) for text in texts]
     valid = [t is not None and "\ufffd" not in t for t in terms]
     return pa.array([t or "" for t in terms], pa.string()), np.array(valid, dtype=np.bool_)

@@ -28,7 +28,7 @@ import pyarrow.parquet as parquet
 
 from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch
 from tidelog.errors import InputError
-from tidelog.formats.options import Options
+from tidelog.formats.options import FormatOptions
 from tidelog.formats.source import Span
 from tidelog.formats.term_text import canonical
 from tidelog.model.terms import DECIMAL, TRIPLE, XSD, Term, literal, to_term
@@ -176,7 +176,7 @@ def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:
     return batch_of_terms(predicate, sorted(tuple(value_term(t) for t in triple) for triple in graph), arity=3)
 
 
-def read_parquet(path: Path, options: Options, span: Span | None = None) -> Iterator[Batch]:
+def read_parquet(path: Path, options: FormatOptions, span: Span | None = None) -> Iterator[Batch]:
     """The rows of a Parquet file, or of its row groups within a span, a part of a row group at a time."""
     with _opened_parquet(path) as file:
         chosen = _chosen(path, file.schema_arrow, options)
@@ -208,7 +208,7 @@ def _opened_parquet(path: Path) -> Iterator[parquet.ParquetFile]:
         raise InputError(f"{path}: not a readable Parquet file: {error}") from None
 
 
-def _chosen(path: Path, schema: pa.Schema, options: Options) -> list[str]:
+def _chosen(path: Path, schema: pa.Schema, options: FormatOptions) -> list[str]:
     """The names of the columns that are not skipped."""
     formats = options.columns or ("any",) * len(schema.names)
     if len(formats) != len(schema.names):
@@ -217,7 +217,7 @@ def _chosen(path: Path, schema: pa.Schema, options: Options) -> list[str]:
     return [name for name, format_ in zip(schema.names, formats, strict=True) if format_ != "skip"]
 
 
-class Frame(Protocol):
+class SparkFrame(Protocol):
     """What a Spark DataFrame can do, for those who must not import Spark."""
 
     schema: Any
@@ -230,7 +230,7 @@ class FrameSource:
     """A Spark DataFrame as the rows of a relation: fetched if it is read here, left where it is if Spark reads it."""
 
     predicate: str
-    frame: Frame
+    frame: SparkFrame
 
     def __iter__(self) -> Iterator[Batch]:
         yield from_spark(self.predicate, self.frame)

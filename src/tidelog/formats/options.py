@@ -17,7 +17,7 @@ _KNOWN = ("resource", "format", "delimiter", "ignore_headers", "limit", "compres
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class FormatOptions:
     """The parameters of one read or write. `columns` is None where nothing was said: every column, guessed."""
 
     predicate: str
@@ -31,13 +31,13 @@ class Options:
     graphs: bool = False  # named graphs as a first column, as Nemo's nquads and trig; else they are dropped
 
 
-def options(predicate: str, parameters: Mapping[str, object] | None) -> Options:
+def options(predicate: str, parameters: Mapping[str, object] | None) -> FormatOptions:
     """The options of a parameter map; unknown or wrong ones are refused."""
     given = {str(k): _python(v) for k, v in (parameters or {}).items()}
     for name in given:
         if name not in _KNOWN:
             raise UsageError(f"unknown parameter {name!r}; known are: {', '.join(_KNOWN)}")
-    return Options(
+    return FormatOptions(
         predicate=predicate,
         columns=_columns(given.get("format")),
         delimiter=_delimiter(given.get("delimiter")),

@@ -40,7 +40,7 @@ _ROOT = re.compile(rb"<[A-Za-z_:\x80-\xff]")
 def guarded(stream: IO[bytes], path: Path) -> IO[bytes]:
     """The stream, watched while it is read."""
     _refuse_entities(path)
-    return cast(IO[bytes], _Watched(stream, path))
+    return cast(IO[bytes], _DepthLimited(stream, path))
 
 
 def _refuse_entities(path: Path) -> None:
@@ -52,7 +52,7 @@ def _refuse_entities(path: Path) -> None:
         raise InputError(f"{path}: declares XML entities, which are refused; write the IRIs out")
 
 
-class _Watched:
+class _DepthLimited:
     """A stream that gives small pieces and stops when elements are nested too deep."""
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:

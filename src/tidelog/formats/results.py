@@ -20,14 +20,14 @@ from xml.sax.saxutils import escape, quoteattr
 from tidelog.model import terms
 from tidelog.model.terms import BlankNode, Term, Value, plain_text, to_term
 
-Row = Sequence[Value | None]
-Writer = Callable[[Sequence[str], Iterable[Row], TextIO], None]
+ResultRow = Sequence[Value | None]
+Writer = Callable[[Sequence[str], Iterable[ResultRow], TextIO], None]
 
 _NAMESPACE = "http://www.w3.org/2005/sparql-results#"
 _NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-def write_rows(names: Sequence[str], rows: Iterable[Row], format: str, out: TextIO) -> None:
+def write_rows(names: Sequence[str], rows: Iterable[ResultRow], format: str, out: TextIO) -> None:
     WRITERS[format](names, rows, out)
 
 
@@ -41,7 +41,7 @@ def write_boolean(answer: bool, format: str, out: TextIO) -> None:
     out.write(f"{text}\n")
 
 
-def _write_csv(names: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+def _write_csv(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(names)
     writer.writerows([_csv_cell(value) for value in row] for row in rows)
@@ -53,7 +53,7 @@ def _csv_cell(value: Value | None) -> str:
     return to_term(value) if isinstance(value, BlankNode) else plain_text(value)
 
 
-def _write_tsv(names: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+def _write_tsv(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> None:
     out.write("\t".join(f"?{name}" for name in names) + "\n")
     for row in rows:
         out.write("\t".join(map(_exact, row)) + "\n")
@@ -68,7 +68,7 @@ def _exact(value: Value | None) -> str:
     return to_term(value).replace("\t", "\\t")
 
 
-def _write_json(names: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+def _write_json(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> None:
     out.write(f'{{"head": {{"vars": {json.dumps(list(names))}}},\n "results": {{"bindings": [')
     start, end = "\n", ""
     for row in rows:
@@ -90,7 +90,7 @@ def _json_term(term: Term) -> dict[str, str]:
     return {"type": "literal", "value": text, **typed}
 
 
-def _write_xml(names: Sequence[str], rows: Iterable[Row], out: TextIO) -> None:
+def _write_xml(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> None:
     """A character that XML cannot hold is written as it is in N-Triples."""
     out.write(f"{_xml_head(names)}  <results>\n")
     for row in rows:

@@ -5,7 +5,7 @@ that follow each other give every line exactly once, wherever they are cut.
 
 Lines that cannot be read: they are counted, a few are remembered, and all are written down if that is wanted.
 
-A reader calls `Refuse` for each bad line and goes on; without one it raises the error of the first. What is written
+A reader calls `OnBadLine` for each bad line and goes on; without one it raises the error of the first. What is written
 down is JSON, one object a line: the file, the number of the line in it, what is wrong with it, and its text.
 """
 
@@ -62,7 +62,7 @@ def opened_span(path: Path, span: Span) -> Iterator[IO[bytes]]:
     with _os_errors(path), open(path, "rb") as raw:
         start, stop = (_line_start(raw, at) for at in span)
         raw.seek(start)
-        yield cast(IO[bytes], _Part(raw, stop - start))
+        yield cast(IO[bytes], _StreamSpan(raw, stop - start))
 
 
 def _line_start(raw: IO[bytes], at: int) -> int:
@@ -76,7 +76,7 @@ def _line_start(raw: IO[bytes], at: int) -> int:
     return raw.tell()
 
 
-class _Part:
+class _StreamSpan:
     """So many bytes of a stream, from where it stands."""
 
     def __init__(self, raw: IO[bytes], size: int) -> None:
@@ -149,12 +149,12 @@ def scope_of(name: str, sample: bytes) -> str:
 
 FAIL, SKIP, QUARANTINE = BAD_LINES = ("fail", "skip", "quarantine")
 
-Refuse = Callable[[InputError], None]
+OnBadLine = Callable[[InputError], None]
 REMEMBERED = 10
 
 
 @dataclass
-class Refused:
+class BadLineCollector:
     """The bad lines of some files."""
 
     stream: IO[bytes] | None = None

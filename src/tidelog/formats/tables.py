@@ -23,7 +23,7 @@ import pyarrow.parquet as parquet
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
 from tidelog.formats.objects import TERMS_METADATA, from_arrow
-from tidelog.formats.writers import Block
+from tidelog.formats.writers import TermBlock
 from tidelog.model.terms import TRIPLE
 
 LOG = "_delta_log"
@@ -116,7 +116,7 @@ class DeltaTarget:
         return list(self.partition_by) or None
 
 
-def write_delta(target: DeltaTarget, blocks: Iterable[Block]) -> int:
+def write_delta(target: DeltaTarget, blocks: Iterable[TermBlock]) -> int:
     """A table, or the next version of one, from blocks of term texts; gives the number of rows."""
     check_delta()
     import deltalake
@@ -142,7 +142,7 @@ def write_delta(target: DeltaTarget, blocks: Iterable[Block]) -> int:
     return written
 
 
-def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[Block]) -> int:
+def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[TermBlock]) -> int:
     """A Parquet file that may become part of a table; gives the number of rows."""
     schema = delta_schema(names)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
@@ -151,7 +151,7 @@ def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[Block]) 
     return int(parquet.read_metadata(path).num_rows)
 
 
-def _batch(block: Block, schema: pa.Schema) -> pa.RecordBatch:
+def _batch(block: TermBlock, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([c.cast(pa.string()) for c in block], schema=schema)
 
 

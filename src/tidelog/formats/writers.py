@@ -21,16 +21,16 @@ from tidelog.errors import InputError, UsageError
 from tidelog.formats.delimited import WRITERS
 from tidelog.formats.ntriples import DEFAULT_GRAPH
 from tidelog.formats.objects import TERMS_METADATA, Column, column_of, complete, encoded
-from tidelog.formats.options import Options
+from tidelog.formats.options import FormatOptions
 from tidelog.formats.rdf import FORMATS
 from tidelog.model.terms import Term
 
-Block = Sequence[pa.Array]
+TermBlock = Sequence[pa.Array]
 _QUOTE, _LESS = b'"<'
 _NAMED = r"^<.*[/#:][\pL_][\pL\pN_.-]*>$"  # what RDF/XML can write as an element: namespace and local name
 
 
-def write_delimited(stream: IO[bytes], blocks: Iterable[Block], options: Options, delimiter: str) -> int:
+def write_delimited(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, delimiter: str) -> int:
     """Rows of cells; gives how many rows were written."""
     written = 0
     for block in blocks:
@@ -67,7 +67,7 @@ def _quoted(cell: str, delimiter: str, alone: bool) -> str:
     return cell
 
 
-def write_lines(stream: IO[bytes], blocks: Iterable[Block], options: Options) -> int:
+def write_lines(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions) -> int:
     """N-Triples, or N-Quads from four columns (graph, subject, predicate, object)."""
     written = 0
     for statements in _statements(blocks, options):
@@ -76,7 +76,7 @@ def write_lines(stream: IO[bytes], blocks: Iterable[Block], options: Options) ->
     return written
 
 
-def _statements(blocks: Iterable[Block], options: Options, predicates: str | None = None) -> Iterator[bytes]:
+def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates: str | None = None) -> Iterator[bytes]:
     """Blocks as N-Quads; `predicates` is what the texts of predicates must match."""
     for block in blocks:
         terms = [_strings(c) for c in block]
@@ -100,7 +100,7 @@ def _no_statement(subject: pa.Array, predicate: pa.Array) -> npt.NDArray[np.bool
     return wrong
 
 
-def only_rdf(block: Block) -> Block:
+def only_rdf(block: TermBlock) -> TermBlock:
     """The rows of triples that are RDF statements."""
     if not len(block[0]):
         return block
@@ -121,7 +121,7 @@ def _refuse_non_rdf(terms: Sequence[pa.Array], relation: str) -> None:
         )
 
 
-def write_rdf(stream: IO[bytes], blocks: Iterable[Block], options: Options, format_: str) -> int:
+def write_rdf(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, format_: str) -> int:
     """Turtle, TriG, RDF/XML or JSON-LD through pyoxigraph."""
     written = 0
 
@@ -139,7 +139,7 @@ def write_rdf(stream: IO[bytes], blocks: Iterable[Block], options: Options, form
     return written
 
 
-def write_parquet(stream: IO[bytes], blocks: Iterable[Block], options: Options) -> int:
+def write_parquet(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions) -> int:
     """Columns of term texts, marked so that they are read back exactly."""
     written = 0
     writer: parquet.ParquetWriter | None = None

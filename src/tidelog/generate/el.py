@@ -25,14 +25,14 @@ DEFINED = 0.15  # classes defined by a parent and a part
 LINKED = 0.25  # classes of which everything with a certain part is a subclass
 CHAINS = 30
 
-Row = tuple[str, ...]
+CsvRow = tuple[str, ...]
 
 
 def write(classes: int, out: Path, *, seed: int = 0) -> int:
     """Write the ontology as CSV files and the rules into the directory `out`; return the number of input facts."""
     if classes < 2:
         raise UsageError(f"the number of classes must be at least 2, not {classes}")
-    relations = _Ontology(classes, Random(f"{seed} {classes}")).relations()
+    relations = _ELOntology(classes, Random(f"{seed} {classes}")).relations()
     out.mkdir(parents=True, exist_ok=True)
     for name, rows in relations.items():
         (out / f"{name}.csv").write_text("".join(f"{','.join(row)}\n" for row in rows), encoding="utf-8")
@@ -41,18 +41,18 @@ def write(classes: int, out: Path, *, seed: int = 0) -> int:
     return sum(len(rows) for rows in relations.values())
 
 
-class _Ontology:
+class _ELOntology:
     """Builds the relations of `el.rls`. Class i has its parents and the fillers of its parts among smaller numbers."""
 
     def __init__(self, classes: int, random: Random) -> None:
         self.classes = classes
         self.random = random.random
-        self.left: list[Row] = []
-        self.told: list[Row] = []
-        self.conj: list[Row] = []
-        self.exists: list[Row] = []
+        self.left: list[CsvRow] = []
+        self.told: list[CsvRow] = []
+        self.conj: list[CsvRow] = []
+        self.exists: list[CsvRow] = []
 
-    def relations(self) -> dict[str, list[Row]]:
+    def relations(self) -> dict[str, list[CsvRow]]:
         for number in range(1, self.classes):
             self.add_class(number)
         return {
@@ -102,7 +102,7 @@ class _Ontology:
         self.left += [(name,), (other,)]
         return name
 
-    def chains(self) -> list[Row]:
+    def chains(self) -> list[CsvRow]:
         """`r after s is r`: what is located in a part is located in the whole."""
         drawn: dict[tuple[int, int], None] = {}
         while len(drawn) < CHAINS:

@@ -95,7 +95,7 @@ def _format_of(out: Path) -> Format | None:
 
 def _write_data(universities: int, path: Path, seed: int, format: Format) -> int:
     triples = 0
-    names = _Names(format)
+    names = _Vocabulary(format)
     with ExitStack() as stack:
         file = _open(path, stack)
         file.write(names.header.encode())
@@ -114,7 +114,7 @@ def _open(path: Path, stack: ExitStack) -> IO[bytes]:
     return cast(IO[bytes], stack.enter_context(packed))
 
 
-def _chunks(universities: int, seed: int, names: _Names) -> Iterator[str]:
+def _chunks(universities: int, seed: int, names: _Vocabulary) -> Iterator[str]:
     """Every known university, then department by department: a chunk is all that is ever in memory."""
     known = range(max(universities, DEGREE_UNIVERSITIES))
     yield "".join(f"<http://www.University{u}.edu>{names.type}{names['University']} .\n" for u in known)
@@ -125,7 +125,7 @@ def _chunks(universities: int, seed: int, names: _Names) -> Iterator[str]:
             yield _Department(random, names, university, department).text()
 
 
-class _Names:
+class _Vocabulary:
     """Classes and properties as the format writes them; properties with a space on either side."""
 
     def __init__(self, format: Format) -> None:
@@ -163,7 +163,7 @@ def _distinct(random: Random, count: int, population: int) -> list[int]:
 class _Department:
     """One department. The methods run in the order of `text`; later ones refer to what earlier ones made."""
 
-    def __init__(self, random: Random, names: _Names, university: int, department: int) -> None:
+    def __init__(self, random: Random, names: _Vocabulary, university: int, department: int) -> None:
         self.random = random
         self.names = names
         self.university = f"<http://www.University{university}.edu>"

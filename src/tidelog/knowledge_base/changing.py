@@ -159,7 +159,13 @@ class Changes(Held):
         if choice.engine == "local":
             with manner.refused() as refused:
                 made = attempt(
-                    self._engine, self._state, plus.refusing(refused), minus, without, manner.algorithm, checks
+                    self._engine,
+                    self._state,
+                    plus.skipping_bad_lines(refused),
+                    minus,
+                    without,
+                    manner.algorithm,
+                    checks,
                 )
             left_out = refused.count if refused else 0
             return made._replace(change=replace(made.change, bad_lines=left_out)) if left_out else made

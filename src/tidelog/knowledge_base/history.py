@@ -66,7 +66,7 @@ class History(Held):
         (0, 1, 1)
         """
         if self._store is not None and self._store.newest() != self._state.version:
-            self._read_store(self._store.advance(self._state.stored()))
+            self._read_store(self._store.refresh_from(self._state.stored()))
         return self.version
 
     def compact(self, keep: int | None = None) -> None:

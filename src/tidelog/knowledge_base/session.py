@@ -17,7 +17,7 @@ from tidelog.queries.datalog import Kind, check_kind
 from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
 from tidelog.store.records import Version
-from tidelog.store.store import Store, Stored
+from tidelog.store.store import Store, StoredVersion
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -83,7 +83,7 @@ class Held:
     def _equality(self) -> Mode:
         return mode_of(self._state.options)
 
-    def _read_store(self, stored: Stored) -> None:
+    def _read_store(self, stored: StoredVersion) -> None:
         """Take a version from disk."""
         if stored.dictionary is not self._engine.dictionary:
             self._close_engines()
@@ -149,7 +149,7 @@ class Held:
         if self._read_only:
             raise UsageError("this knowledge base was opened to be read only")
         if self._store is not None and self._store.start_writing():
-            self._read_store(self._store.advance(self._state.stored()))
+            self._read_store(self._store.refresh_from(self._state.stored()))
 
     def _on_disk(self) -> Store:
         if self._store is None:

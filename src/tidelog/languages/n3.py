@@ -19,7 +19,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tidelog.languages.n3_grammar import IMPLIES, NIL, SWAP, Blank, Formula, Grammar, Node, Sequence, Triple, statement
+from tidelog.languages.n3_grammar import (
+    IMPLIES,
+    NIL,
+    SWAP,
+    Blank,
+    Formula,
+    N3Grammar,
+    N3List,
+    N3Node,
+    N3Triple,
+    statement,
+)
 from tidelog.model import terms
 from tidelog.model.facts import Fact
 from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Term
@@ -28,7 +39,7 @@ from tidelog.rules.parsing.terms import NEGATE
 from tidelog.rules.parsing.tokens import NAME, Scope, Source
 from tidelog.rules.syntax import Call, Condition, Expression, Program, Rule, Variable
 
-Expressions = tuple[Expression, ...]
+N3Expressions = tuple[Expression, ...]
 
 
 class BuiltIn(NamedTuple):
@@ -133,10 +144,10 @@ _PLACES = ("subject", "predicate", "object")
 
 def parse_n3(text: str, file: str = "<text>") -> Program:
     """Read a Notation3 document."""
-    return _Reader(text, file).read()
+    return _N3Reader(text, file).read()
 
 
-class _Reader:
+class _N3Reader:
     def __init__(self, text: str, file: str) -> None:
         self.source = Source(text, file)
         self.scope = Scope()
@@ -149,14 +160,14 @@ class _Reader:
             tokens = statement(self.source, position)
             if tokens[0].kind == "end":
                 break
-            for triple in Grammar(self.source, tokens, self.scope).read():
+            for triple in N3Grammar(self.source, tokens, self.scope).read():
                 self._translate(triple)
             position = tokens[-1].end
         self.program.facts = self.data.facts
         self.program.prefixes = {p: iri for p, iri in self.scope.declared.items() if _PRINTABLE.fullmatch(p)}
         return self.program
 
-    def _translate(self, triple: Triple) -> None:
+    def _translate(self, triple: N3Triple) -> None:
         if triple.predicate != IMPLIES:
             self.data.add(triple)
             return
@@ -169,7 +180,7 @@ class _Reader:
         else:
             self.data.facts += (self._certain(head, t) for head, t in self._heads(conclusion))
 
-    def _triples(self, rule: Triple, side: Node, empty: Term) -> tuple[Triple, ...]:
+    def _triples(self, rule: N3Triple, side: N3Node, empty: Term) -> tuple[N3Triple, ...]:
         """The triples of one side of a rule; `empty` is the word for a side without any."""
         if side == empty:
             return ()
@@ -180,7 +191,7 @@ class _Reader:
         raise self.source.error(f"expected a formula {{ … }} or {terms.plain(empty)} as the {name} of a rule", start)
 
     def _add_rule(
-        self, rule: Triple, body: _Premise, premise: tuple[Triple, ...], conclusion: tuple[Triple, ...]
+        self, rule: N3Triple, body: _Premise, premise: tuple[N3Triple, ...], conclusion: tuple[N3Triple, ...]
     ) -> None:
         literals = [literal for triple in premise for literal in body.literals(triple)]
         heads = [head for head, _ in self._heads(conclusion)]
@@ -191,14 +202,14 @@ class _Reader:
         new_heads, new_body = normalise(heads, literals, body.fresh)
         self.program.rules.append(Rule(new_heads, new_body, location=self.source.location(_start(rule))))
 
-    def _heads(self, conclusion: tuple[Triple, ...]) -> Iterator[tuple[RawAtom, Triple]]:
+    def _heads(self, conclusion: tuple[N3Triple, ...]) -> Iterator[tuple[RawAtom, N3Triple]]:
         for triple in conclusion:
             _refuse_built_in(self.source, triple, "concluded")
             nodes = (triple.subject, triple.predicate, triple.object)
             args = tuple(self._concluded(node, place, triple) for node, place in zip(nodes, _PLACES, strict=True))
             yield RawAtom(TRIPLE, args), triple
 
-    def _concluded(self, node: Node, place: str, triple: Triple) -> Expression:
+    def _concluded(self, node: N3Node, place: str, triple: N3Triple) -> Expression:
         if isinstance(node, Variable):
             return node
         if isinstance(node, str):
@@ -211,7 +222,7 @@ class _Reader:
             node.start,
         )
 
-    def _certain(self, head: RawAtom, triple: Triple) -> Fact:
+    def _certain(self, head: RawAtom, triple: N3Triple) -> Fact:
         """What a rule without premise concludes."""
         if any(isinstance(arg, Variable) for arg in head.args):
             raise self.source.error("a variable in the conclusion of a rule without premise", triple.start)
@@ -226,7 +237,7 @@ class _Premise:
         self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
         self.blanks: dict[str, Variable] = {}
 
-    def literals(self, triple: Triple) -> list[RawLiteral]:
+    def literals(self, triple: N3Triple) -> list[RawLiteral]:
         """A triple is an atom or a built-in, after the atoms of the lists that it holds."""
         if triple.predicate == IMPLIES:
             raise self.source.error("a rule cannot stand inside a formula", triple.start)
@@ -239,7 +250,7 @@ class _Premise:
         condition = self._built_in(name, triple, found)
         return [*found, condition]
 
-    def _place(self, node: Node, found: list[RawLiteral]) -> Expression:
+    def _place(self, node: N3Node, found: list[RawLiteral]) -> Expression:
         if isinstance(node, str | Variable):
             return node
         if isinstance(node, Blank):
@@ -250,7 +261,7 @@ class _Premise:
             raise _formula_error(self.source, node)
         return self._list(node, found)
 
-    def _list(self, node: Sequence, found: list[RawLiteral]) -> Variable:
+    def _list(self, node: N3List, found: list[RawLiteral]) -> Variable:
         """A list is found by its first item and its rest, which is a list again."""
         places = [next(self.fresh) for _ in node.items]
         rests: list[Expression] = [*places[1:], NIL]
@@ -259,11 +270,11 @@ class _Premise:
             found.append(RawAtom(TRIPLE, (place, _REST, rest)))
         return places[0]
 
-    def _built_in(self, name: str, triple: Triple, found: list[RawLiteral]) -> Condition:
+    def _built_in(self, name: str, triple: N3Triple, found: list[RawLiteral]) -> Condition:
         built_in = BUILT_INS.get(name)
         if built_in is None:
             raise self.source.error(f"the built-in {shown(name)} is not supported", triple.start)
-        given = triple.subject.items if isinstance(triple.subject, Sequence) and built_in.gives else (triple.subject,)
+        given = triple.subject.items if isinstance(triple.subject, N3List) and built_in.gives else (triple.subject,)
         args = [self._place(node, found) for node in given]
         result = self._place(triple.object, found)
         if not built_in.gives:
@@ -271,7 +282,7 @@ class _Premise:
         self._check_count(name, len(args), triple)
         return Condition(Call("=", (result, built_in.compute(*args))))
 
-    def _check_count(self, name: str, count: int, triple: Triple) -> None:
+    def _check_count(self, name: str, count: int, triple: N3Triple) -> None:
         least, most = BUILT_INS[name].least, BUILT_INS[name].most
         if count < least or (most is not None and count > most):
             wanted = str(least) if least == most else f"at least {least}"
@@ -290,27 +301,27 @@ class _Data:
         sample = f"{Path(source.file).name}\0{source.text[:_SCOPE_SAMPLE]}"
         self.label = f"_:n{blake2b(sample.encode(), digest_size=5).hexdigest()}"
 
-    def add(self, triple: Triple) -> None:
+    def add(self, triple: N3Triple) -> None:
         _refuse_built_in(self.source, triple, "stated")
         nodes = (triple.subject, triple.predicate, triple.object)
         args = tuple(self._term(node, place, triple) for node, place in zip(nodes, _PLACES, strict=True))
         self.facts.append(Fact(TRIPLE, args))
 
-    def _term(self, node: Node, place: str, triple: Triple) -> Term:
+    def _term(self, node: N3Node, place: str, triple: N3Triple) -> Term:
         if isinstance(node, str):
             return _checked_place(self.source, node, place, triple)
         if isinstance(node, Variable):
             raise self.source.error(f"the variable {node} stands outside of a rule", triple.start)
         if isinstance(node, Formula):
             raise _formula_error(self.source, node)
-        if isinstance(node, Sequence):
+        if isinstance(node, N3List):
             return self._list(node, triple)
         return _checked_place(self.source, self._blank(node.label), place, triple)
 
     def _blank(self, key: object) -> Term:
         return Term(f"{self.label}_{self.numbers.setdefault(key, len(self.numbers))}")
 
-    def _list(self, node: Sequence, triple: Triple) -> Term:
+    def _list(self, node: N3List, triple: N3Triple) -> Term:
         places = [self._blank((node.start, number)) for number in range(len(node.items))]
         for item, place, rest in zip(node.items, places, [*places[1:], NIL], strict=True):
             self.facts.append(Fact(TRIPLE, (place, _FIRST, self._term(item, "object", triple))))
@@ -318,7 +329,7 @@ class _Data:
         return places[0]
 
 
-def _checked_place(source: Source, term: Term, place: str, triple: Triple) -> Term:
+def _checked_place(source: Source, term: Term, place: str, triple: N3Triple) -> Term:
     """The term, if RDF allows it in that place."""
     if terms.is_literal(term) and place != "object":
         raise source.error(f"a literal cannot be the {place} of a triple", triple.start)
@@ -327,7 +338,7 @@ def _checked_place(source: Source, term: Term, place: str, triple: Triple) -> Te
     return term
 
 
-def _refuse_built_in(source: Source, triple: Triple, verb: str) -> None:
+def _refuse_built_in(source: Source, triple: N3Triple, verb: str) -> None:
     """Built-ins compute, and are used in premises only."""
     if triple.predicate == IMPLIES:
         raise source.error("a rule cannot stand inside a formula", triple.start)
@@ -339,7 +350,7 @@ def _formula_error(source: Source, node: Formula) -> Exception:
     return source.error("a formula may only be the premise or the conclusion of a rule", node.start)
 
 
-def _start(rule: Triple) -> int:
+def _start(rule: N3Triple) -> int:
     """Where a rule begins, for messages about it."""
     places = [node.start for node in (rule.subject, rule.object) if isinstance(node, Formula)]
     return min([rule.start, *places])

@@ -44,10 +44,10 @@ class Blank:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class N3List:
     """`( … )`, not empty."""
 
-    items: tuple[Node, ...]
+    items: tuple[N3Node, ...]
     start: int
 
 
@@ -55,31 +55,31 @@ class Sequence:
 class Formula:
     """`{ … }`"""
 
-    triples: tuple[Triple, ...]
+    triples: tuple[N3Triple, ...]
     start: int
 
 
 @dataclass(frozen=True, slots=True)
-class Triple:
+class N3Triple:
     """A statement; `start` is where its predicate stands."""
 
-    subject: Node
-    predicate: Node
-    object: Node
+    subject: N3Node
+    predicate: N3Node
+    object: N3Node
     start: int
 
 
-Node = Term | Variable | Blank | Sequence | Formula
+N3Node = Term | Variable | Blank | N3List | Formula
 
 
-class Grammar(Cursor):
+class N3Grammar(Cursor):
     """Reads one statement."""
 
     _depth = 0
 
-    def read(self) -> list[Triple]:
+    def read(self) -> list[N3Triple]:
         """The triples of the statement; none if it is a directive."""
-        self._triples: list[Triple] = []
+        self._triples: list[N3Triple] = []
         if self._is_directive():
             self._directive()
         else:
@@ -117,7 +117,7 @@ class Grammar(Cursor):
         elif isinstance(subject, str | Variable | Formula):
             raise self.unexpected("a predicate")
 
-    def _properties(self, subject: Node) -> None:
+    def _properties(self, subject: N3Node) -> None:
         while True:
             self._objects(subject)
             while self.token.kind == ";":
@@ -129,18 +129,18 @@ class Grammar(Cursor):
             else:
                 return
 
-    def _objects(self, subject: Node) -> None:
+    def _objects(self, subject: N3Node) -> None:
         start = self.token.start
         predicate, inverse = self._verb()
         while True:
             found = self._path()
             self._triples.append(
-                Triple(found, predicate, subject, start) if inverse else Triple(subject, predicate, found, start)
+                N3Triple(found, predicate, subject, start) if inverse else N3Triple(subject, predicate, found, start)
             )
             if not self.accept(","):
                 return
 
-    def _verb(self) -> tuple[Node, bool]:
+    def _verb(self) -> tuple[N3Node, bool]:
         """The predicate, and whether subject and object change places."""
         match self.token.text.removeprefix("@") if self.token.kind in ("word", "at") else self.token.kind:
             case "=>" | "<=" as arrow:
@@ -163,28 +163,28 @@ class Grammar(Cursor):
                 return self._inverse(), True
         return self._path(), False
 
-    def _inverse(self) -> Node:
+    def _inverse(self) -> N3Node:
         predicate = self._path()
         if self.token.text not in ("of", "@of"):
             raise self.unexpected("`of` after `is …`")
         self.advance()
         return predicate
 
-    def _path(self) -> Node:
+    def _path(self) -> N3Node:
         """An item, or what `item!p` (its p) or `item^p` (that of which it is the p) lead to."""
         node = self._item()
         while self.token.kind in ("!", "^"):
             step = self.advance()
             predicate, reached = self._item(), self._nameless(step)
             subject, found = (node, reached) if step.kind == "!" else (reached, node)
-            self._triples.append(Triple(subject, predicate, found, step.start))
+            self._triples.append(N3Triple(subject, predicate, found, step.start))
             node = reached
         return node
 
     def _nameless(self, token: Token) -> Blank:
         return Blank(f"[{token.start}", token.start)  # no label of the user has a bracket
 
-    def _item(self) -> Node:
+    def _item(self) -> N3Node:
         token = self.token
         if token.kind in ("[", "(", "{"):
             return self._nested()
@@ -208,7 +208,7 @@ class Grammar(Cursor):
             raise self.error(f"`{token.text}` is not supported; write variables as ?x")
         raise self.unexpected("a term")
 
-    def _nested(self) -> Node:
+    def _nested(self) -> N3Node:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.error(f"nested more than {MAX_DEPTH} deep")
@@ -223,13 +223,13 @@ class Grammar(Cursor):
         self.expect("]", "`]`, `;` or `,`")
         return node
 
-    def _sequence(self) -> Node:
+    def _sequence(self) -> N3Node:
         start = self.advance().start
-        items: list[Node] = []
+        items: list[N3Node] = []
         while self.token.kind not in (")", ".", "end"):
             items.append(self._path())
         self.expect(")", "a term or `)`")
-        return Sequence(tuple(items), start) if items else NIL
+        return N3List(tuple(items), start) if items else NIL
 
     def _formula(self) -> Formula:
         start = self.advance().start

@@ -177,10 +177,10 @@ _MAX_LITERALS = 1_000
 
 def parse_ruleml(text: str, file: str = "<text>") -> Program:
     """Read a RuleML document."""
-    return _Reader(text, file).read()
+    return _RuleMLReader(text, file).read()
 
 
-class _Reader:
+class _RuleMLReader:
     def __init__(self, text: str, file: str) -> None:
         self.elements = Elements(text, file, _CLAUSES, self._clause)
         self.program = Program()

@@ -11,14 +11,14 @@ from tidelog.owl.axioms import (
     Different,
     Disjoint,
     Domain,
+    HasKey,
     Irreflexive,
-    Key,
-    Member,
+    Membership,
     NotRelated,
     SubClass,
     SubProperty,
 )
-from tidelog.owl.class_reader import DEFINING, ClassReader, Graph, MalformedError
+from tidelog.owl.class_reader import DEFINING, ClassReader, MalformedError, OntologyGraph
 from tidelog.owl.expressions import (
     INVERSE_OF,
     NOTHING,
@@ -42,7 +42,7 @@ Axioms = Iterator[Axiom]
 class AxiomReader:
     """Reads the axioms of one graph; `outside` gets the statements that have no rules, with the reason."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
         self.classes = ClassReader(graph)
         self.outside: list[tuple[str, str]] = []
@@ -71,7 +71,7 @@ class AxiomReader:
         elif kind in _WITHOUT_RULES:
             self.outside.append((f"{local(s)} {local(kind)}", _WITHOUT_RULES[kind]))
         elif is_blank(kind) and (of := self.classes.definition(kind)):
-            yield Member(f"{local(s)} Type {of}", s, of)
+            yield Membership(f"{local(s)} Type {of}", s, of)
 
     # Classes
 
@@ -110,7 +110,7 @@ class AxiomReader:
 
     def key(self, s: Term, o: Term) -> Axioms:
         nodes = self.graph.members(o)
-        yield Key(f"{local(s)} HasKey {self._listed(nodes)}", self.classes.expression(s), self._properties(nodes))
+        yield HasKey(f"{local(s)} HasKey {self._listed(nodes)}", self.classes.expression(s), self._properties(nodes))
 
     # Properties
 
@@ -206,33 +206,33 @@ class AxiomReader:
         return ", ".join(local(n) if is_iri(n) else str(self.classes.expression(n)) for n in nodes)
 
 
-Read = AxiomReader
+_R = AxiomReader
 STATEMENTS: dict[Term, Callable[[AxiomReader, Term, Term], Axioms]] = {
-    SUB_CLASS: Read.sub_class,
-    owl("equivalentClass"): Read.equivalent_class,
-    owl("disjointWith"): Read.disjoint_with,
-    owl("disjointUnionOf"): Read.disjoint_union,
-    owl("hasKey"): Read.key,
-    SUB_PROPERTY: Read.sub_property,
-    owl("equivalentProperty"): Read.equivalent_property,
-    INVERSE_OF: Read.inverse,
-    owl("propertyChainAxiom"): Read.chain,
-    owl("propertyDisjointWith"): Read.disjoint_property,
-    rdfs("domain"): Read.domain,
-    rdfs("range"): Read.range,
-    owl("imports"): Read.imports,
+    SUB_CLASS: _R.sub_class,
+    owl("equivalentClass"): _R.equivalent_class,
+    owl("disjointWith"): _R.disjoint_with,
+    owl("disjointUnionOf"): _R.disjoint_union,
+    owl("hasKey"): _R.key,
+    SUB_PROPERTY: _R.sub_property,
+    owl("equivalentProperty"): _R.equivalent_property,
+    INVERSE_OF: _R.inverse,
+    owl("propertyChainAxiom"): _R.chain,
+    owl("propertyDisjointWith"): _R.disjoint_property,
+    rdfs("domain"): _R.domain,
+    rdfs("range"): _R.range,
+    owl("imports"): _R.imports,
 }
 TYPES: dict[Term, Callable[[AxiomReader, Term], Axioms]] = {
-    owl("AllDisjointClasses"): Read.all_disjoint_classes,
-    owl("AllDisjointProperties"): Read.all_disjoint_properties,
-    owl("TransitiveProperty"): Read.transitive,
-    owl("SymmetricProperty"): Read.symmetric,
-    owl("AsymmetricProperty"): Read.asymmetric,
-    owl("IrreflexiveProperty"): Read.irreflexive,
-    owl("FunctionalProperty"): Read.functional,
-    owl("InverseFunctionalProperty"): Read.inverse_functional,
-    owl("NegativePropertyAssertion"): Read.not_related,
-    owl("AllDifferent"): Read.all_different,
+    owl("AllDisjointClasses"): _R.all_disjoint_classes,
+    owl("AllDisjointProperties"): _R.all_disjoint_properties,
+    owl("TransitiveProperty"): _R.transitive,
+    owl("SymmetricProperty"): _R.symmetric,
+    owl("AsymmetricProperty"): _R.asymmetric,
+    owl("IrreflexiveProperty"): _R.irreflexive,
+    owl("FunctionalProperty"): _R.functional,
+    owl("InverseFunctionalProperty"): _R.inverse_functional,
+    owl("NegativePropertyAssertion"): _R.not_related,
+    owl("AllDifferent"): _R.all_different,
 }
 _WITHOUT_RULES = {
     owl("ReflexiveProperty"): "everything there is would be related to itself; OWL 2 RL has no rules for it",

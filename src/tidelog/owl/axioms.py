@@ -19,7 +19,18 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tidelog.model.terms import TRIPLE, Term
-from tidelog.owl.expressions import SAME_AS, THING, And, ClassExpression, Named, Only, Or, Property, Some, walk
+from tidelog.owl.expressions import (
+    SAME_AS,
+    THING,
+    AllValuesFrom,
+    And,
+    ClassExpression,
+    NamedClass,
+    Or,
+    Property,
+    SomeValuesFrom,
+    walk,
+)
 from tidelog.rules.syntax import Atom, Literal, Variable, literal_variables
 
 
@@ -64,14 +75,14 @@ class Irreflexive:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class HasKey:
     text: str
     of: ClassExpression
     properties: tuple[Property, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class Membership:
     """An individual is in a class that has no name."""
 
     text: str
@@ -137,11 +148,22 @@ def _variables(atom: RuleAtom) -> set[Variable]:
     return literal_variables(atom.as_triple() if isinstance(atom, EqualAtom) else atom)
 
 
-Axiom = SubClass | Domain | SubProperty | Disjoint | Irreflexive | Key | Member | NotRelated | Different | Implication
+Axiom = (
+    SubClass
+    | Domain
+    | SubProperty
+    | Disjoint
+    | Irreflexive
+    | HasKey
+    | Membership
+    | NotRelated
+    | Different
+    | Implication
+)
 
 
-Restriction = Some | Only
-Node = TypeVar("Node")
+Restriction = SomeValuesFrom | AllValuesFrom
+GraphNode = TypeVar("GraphNode")
 
 
 class Known:
@@ -149,12 +171,12 @@ class Known:
 
     def __init__(self, axioms: Iterable[Axiom]) -> None:
         listed = list(axioms)
-        self.named: dict[Restriction, list[Named]] = defaultdict(list)
+        self.named: dict[Restriction, list[NamedClass]] = defaultdict(list)
         self.unnamed: set[Restriction] = set()
         for axiom in listed:
             self._add(axiom)
         expressions = dict.fromkeys(e for axiom in listed for top in _expressions(axiom) for e in walk(top))
-        order = _Order(listed, expressions)
+        order = _SubclassOrder(listed, expressions)
         self._below: dict[ClassExpression, list[Restriction]] = defaultdict(list)
         for restriction in [e for e in expressions if e in self.named or e in self.unnamed]:
             for above in order.above(restriction):
@@ -166,26 +188,26 @@ class Known:
 
     def _add(self, axiom: Axiom) -> None:
         match axiom:
-            case SubClass(_, Named() as name, of) if name != THING:
+            case SubClass(_, NamedClass() as name, of) if name != THING:
                 self._put(name, of)
-            case SubClass(_, _, of) | Domain(_, _, of) | Member(_, _, of):
+            case SubClass(_, _, of) | Domain(_, _, of) | Membership(_, _, of):
                 self._put(None, of)
             case Implication(_, _, head):
                 for atom in head:
                     if isinstance(atom, ClassAtom):
                         self._put(None, atom.of)
 
-    def _put(self, name: Named | None, expression: ClassExpression) -> None:
+    def _put(self, name: NamedClass | None, expression: ClassExpression) -> None:
         """All members of a class, or else some things, are members of the expression."""
         if isinstance(expression, And):
             for part in expression.parts:
                 self._put(name, part)
-        elif isinstance(expression, Some | Only):
+        elif isinstance(expression, SomeValuesFrom | AllValuesFrom):
             if name is None:
                 self.unnamed.add(expression)
             else:
                 self.named[expression].append(name)
-            if isinstance(expression, Only):
+            if isinstance(expression, AllValuesFrom):
                 self._put(None, expression.filler)
 
 
@@ -193,7 +215,7 @@ def _expressions(axiom: Axiom) -> tuple[ClassExpression, ...]:
     match axiom:
         case SubClass(_, sub, sup):
             return (sub, sup)
-        case Domain(_, _, of) | Key(_, of, _) | Member(_, _, of):
+        case Domain(_, _, of) | HasKey(_, of, _) | Membership(_, _, of):
             return (of,)
         case Implication(_, body, head):
             return tuple(atom.of for atom in (*body, *head) if isinstance(atom, ClassAtom))
@@ -201,7 +223,7 @@ def _expressions(axiom: Axiom) -> tuple[ClassExpression, ...]:
             return ()
 
 
-class _Order:
+class _SubclassOrder:
     """Which class expressions are below which, as the rules for schemas say. Inside, expressions are numbers."""
 
     def __init__(self, axioms: list[Axiom], expressions: Iterable[ClassExpression]) -> None:
@@ -239,7 +261,7 @@ class _Order:
         """Put restrictions above others of their kind, until no more are comparable."""
         kinds: dict[tuple[type, Property], dict[int, int]] = defaultdict(dict)
         for expression, number in self._numbers.items():
-            if isinstance(expression, Some | Only):
+            if isinstance(expression, SomeValuesFrom | AllValuesFrom):
                 kinds[type(expression), expression.property][self._numbers[expression.filler]] = number
         lows = [(kind, over, filler, low) for (kind, over), lows in kinds.items() for filler, low in lows.items()]
         growing = True
@@ -247,7 +269,7 @@ class _Order:
             growing = False
             for kind, over, filler, low in lows:
                 same = kinds[kind, over]
-                wider = _reached(self._wider if kind is Some else self._narrower, over)
+                wider = _reached(self._wider if kind is SomeValuesFrom else self._narrower, over)
                 fillers = _reached(self._up, filler) | {self._numbers[THING]}
                 found = {same[other] for other in fillers if other in same}
                 found |= {kinds[kind, p][filler] for p in wider if filler in kinds.get((kind, p), ())}
@@ -255,7 +277,7 @@ class _Order:
                 self._up[low] |= found - {low}
 
 
-def _reached(edges: dict[Node, set[Node]], start: Node) -> set[Node]:
+def _reached(edges: dict[GraphNode, set[GraphNode]], start: GraphNode) -> set[GraphNode]:
     """All nodes that a path leads to, the start included."""
     reached, waiting = {start}, [start]
     while waiting:

@@ -13,37 +13,37 @@ from tidelog.owl.expressions import (
     INVERSE_OF,
     THING,
     TYPE,
+    AllValuesFrom,
     And,
     AtMost,
     ClassExpression,
     Datatype,
     Foreign,
     HasValue,
-    Named,
+    NamedClass,
     Not,
     OneOf,
-    Only,
     Or,
     Property,
-    Some,
+    SomeValuesFrom,
     local,
     owl,
     rdf,
     rdfs,
 )
 
-Triple = tuple[Term, Term, Term]
+TermTriple = tuple[Term, Term, Term]
 
 
 class MalformedError(Exception):
     """Triples that spell out neither a list nor a property."""
 
 
-class Graph:
+class OntologyGraph:
     """Triples that can be asked for."""
 
-    def __init__(self, triples: Iterable[Triple]) -> None:
-        self.triples: list[Triple] = list(dict.fromkeys(triples))
+    def __init__(self, triples: Iterable[TermTriple]) -> None:
+        self.triples: list[TermTriple] = list(dict.fromkeys(triples))
         self._by_subject: dict[Term, dict[Term, list[Term]]] = defaultdict(lambda: defaultdict(list))
         self._by_predicate: dict[Term, list[tuple[Term, Term]]] = defaultdict(list)
         for s, p, o in self.triples:
@@ -96,7 +96,7 @@ _NOT_RL = "OWL 2 RL has no rules for it"
 class ClassReader:
     """Reads expressions of one graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
         self._open: list[Term] = []  # expressions being read, to see those that contain themselves
 
@@ -114,7 +114,7 @@ class ClassReader:
             return Foreign(node, "a literal is not a class")
         if self.is_datatype(node):
             return Datatype(node) if is_iri(node) else Foreign("a data range", _NOT_RL)
-        return Named(node) if is_iri(node) else self.definition(node) or Named(node)
+        return NamedClass(node) if is_iri(node) else self.definition(node) or NamedClass(node)
 
     def is_datatype(self, node: Term) -> bool:
         known = node.startswith(f"<{XSD}") or node in _LITERAL_TYPES
@@ -159,9 +159,9 @@ class ClassReader:
             return Foreign(f"{local(by)} {local(value)}", "it has no owl:onProperty")
         over = self.property(on)
         if by == owl("someValuesFrom"):
-            return Some(over, self.expression(value))
+            return SomeValuesFrom(over, self.expression(value))
         if by == owl("allValuesFrom"):
-            return Only(over, self.expression(value))
+            return AllValuesFrom(over, self.expression(value))
         if by == owl("hasValue"):
             return HasValue(over, value)
         if by == owl("hasSelf"):

@@ -17,7 +17,7 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Term
 from tidelog.owl import translation as equality_rules
 from tidelog.owl.axiom_reader import AxiomReader
-from tidelog.owl.class_reader import Graph, Triple
+from tidelog.owl.class_reader import OntologyGraph, TermTriple
 from tidelog.owl.expressions import DIFFERENT_FROM, NOTHING, SAME_AS, SWRL, TYPE, owl, swrl
 from tidelog.owl.swrl_reader import read_implications
 from tidelog.owl.translation import Translation
@@ -110,11 +110,11 @@ _SCHEMA = tuple(f"<{namespace}" for namespace in (RDF, RDFS, OWL, SWRL))
 _ABOUT_INDIVIDUALS = {SAME_AS, DIFFERENT_FROM}
 
 
-def compile_ontology(triples: Iterable[Triple], equality: Equality = "auto") -> Ontology:
+def compile_ontology(triples: Iterable[TermTriple], equality: Equality = "auto") -> Ontology:
     """The rules of an ontology. `equality`: with the rules of owl:sameAs if some axiom derives it, always, or never."""
     if equality not in ("auto", "axioms", "none"):
         raise UsageError(f'equality is {equality!r}; expected "auto", "axioms" or "none"')
-    graph = Graph(triples)
+    graph = OntologyGraph(triples)
     reader = AxiomReader(graph)
     axioms = [*reader.axioms(), *read_implications(graph, reader.classes)]
     translation = Translation(axioms, graph)
@@ -127,7 +127,7 @@ def compile_ontology(triples: Iterable[Triple], equality: Equality = "auto") -> 
     return Ontology(tuple(unique.values()), facts, tuple(outside))
 
 
-def _nothing(graph: Graph) -> list[Rule]:
+def _nothing(graph: OntologyGraph) -> list[Rule]:
     """An ontology that speaks of owl:Nothing refuses data that do."""
     mentioned = any(NOTHING.term in triple for triple in graph.triples)
     return [Rule((), (NOTHING.atom(Variable("x")),), report=True, name="cls-nothing2")] if mentioned else []
@@ -141,7 +141,7 @@ def _equality(wanted: Equality, rules: Iterable[Rule], facts: Iterable[Fact]) ->
     return equality_rules.difference() if {SAME_AS, DIFFERENT_FROM} & concluded else []
 
 
-def _facts(graph: Graph, reader: AxiomReader) -> Iterable[Fact]:
+def _facts(graph: OntologyGraph, reader: AxiomReader) -> Iterable[Fact]:
     """What the ontology states about individuals: all triples that are not of its vocabulary."""
     parts = {s for kind in (owl("Axiom"), owl("Annotation"), swrl("Imp")) for s in graph.instances(kind)}
     for triple in graph.triples:

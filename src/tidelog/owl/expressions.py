@@ -50,7 +50,7 @@ def local(term: Term) -> str:
     return text[max(text.rfind(c) for c in "#/:") + 1 :] or text
 
 
-Place = Variable | Term
+RuleTerm = Variable | Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Property:
     def inverted(self) -> Property:
         return Property(self.term, not self.inverse)
 
-    def atom(self, x: Place, y: Place) -> Atom:
+    def atom(self, x: RuleTerm, y: RuleTerm) -> Atom:
         subject, object_ = (y, x) if self.inverse else (x, y)
         return Atom(TRIPLE, (subject, self.term, object_))
 
@@ -70,10 +70,10 @@ class Property:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedClass:
     term: Term
 
-    def atom(self, x: Place) -> Atom:
+    def atom(self, x: RuleTerm) -> Atom:
         return Atom(TRIPLE, (x, TYPE, self.term))
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class Datatype:
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class SomeValuesFrom:
     property: Property
     filler: ClassExpression
 
@@ -98,7 +98,7 @@ class Some:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
+class AllValuesFrom:
     property: Property
     filler: ClassExpression
 
@@ -168,21 +168,23 @@ class Foreign:
         return self.text
 
 
-ClassExpression = Named | Datatype | Some | Only | HasValue | AtMost | And | Or | Not | OneOf | Foreign
+ClassExpression = (
+    NamedClass | Datatype | SomeValuesFrom | AllValuesFrom | HasValue | AtMost | And | Or | Not | OneOf | Foreign
+)
 
-THING, NOTHING = Named(owl("Thing")), Named(owl("Nothing"))
+THING, NOTHING = NamedClass(owl("Thing")), NamedClass(owl("Nothing"))
 
 
 def inner(expression: ClassExpression) -> str:
     """The text of an expression inside another."""
-    plain = isinstance(expression, Named | Datatype | OneOf)
+    plain = isinstance(expression, NamedClass | Datatype | OneOf)
     return str(expression) if plain else f"({expression})"
 
 
 def parts(expression: ClassExpression) -> tuple[ClassExpression, ...]:
     """The expressions directly inside another."""
     match expression:
-        case Some(_, filler) | Only(_, filler) | AtMost(_, _, filler):
+        case SomeValuesFrom(_, filler) | AllValuesFrom(_, filler) | AtMost(_, _, filler):
             return (filler,)
         case And(members) | Or(members):
             return members

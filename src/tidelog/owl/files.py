@@ -10,7 +10,7 @@ from tidelog.changes.inputs import expand_paths
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import UsageError
 from tidelog.owl import Ontology, compile_ontology
-from tidelog.owl.class_reader import Triple
+from tidelog.owl.class_reader import TermTriple
 from tidelog.owl.compiler import Equality
 
 
@@ -39,7 +39,7 @@ def ontology(*sources: object, equality: Equality = "auto") -> Ontology:
     return compile_ontology((row for source in sources for row in _triples(source)), equality)
 
 
-def _triples(source: object) -> Iterator[Triple]:
+def _triples(source: object) -> Iterator[TermTriple]:
     for batch in _batches(source):
         if len(batch.codes) != 3:
             raise UsageError(f"{source}: an ontology is RDF, rows of three; this has {len(batch.codes)} columns")

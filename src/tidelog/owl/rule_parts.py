@@ -40,25 +40,25 @@ from math import prod
 from tidelog.model.terms import TRIPLE, Term, is_literal
 from tidelog.owl.axiom_reader import TYPES
 from tidelog.owl.axioms import Known, Restriction
-from tidelog.owl.class_reader import Graph
+from tidelog.owl.class_reader import OntologyGraph
 from tidelog.owl.expressions import (
     NOTHING,
     SAME_AS,
     THING,
+    AllValuesFrom,
     And,
     AtMost,
     ClassExpression,
     Datatype,
     Foreign,
     HasValue,
-    Named,
+    NamedClass,
     Not,
     OneOf,
-    Only,
     Or,
-    Place,
     Property,
-    Some,
+    RuleTerm,
+    SomeValuesFrom,
     owl,
 )
 from tidelog.rules.syntax import Aggregate, Assignment, Atom, Call, Condition, Expression, Literal, Negation, Variable
@@ -69,12 +69,12 @@ class Same:
     """A variable is a certain individual, or another variable."""
 
     variable: Variable
-    place: Place
+    place: RuleTerm
 
 
-Step = Literal | Same
-Steps = tuple[Step, ...]
-Values = dict[Variable, Place]
+BodyPart = Literal | Same
+BodyParts = tuple[BodyPart, ...]
+Substitution = dict[Variable, RuleTerm]
 
 
 def fresh() -> Iterator[Variable]:
@@ -82,7 +82,7 @@ def fresh() -> Iterator[Variable]:
     return map(Variable, chain("xyzuvw", (f"v{n}" for n in count(1))))
 
 
-def same(x: Place, y: Place) -> Steps:
+def same(x: RuleTerm, y: RuleTerm) -> BodyParts:
     """The step that says that two places hold the same individual."""
     if x == y:
         return ()
@@ -91,9 +91,9 @@ def same(x: Place, y: Place) -> Steps:
     return (Same(y, x),) if isinstance(y, Variable) else (Atom(TRIPLE, (x, SAME_AS, y)),)
 
 
-def resolve(heads: Sequence[Atom], steps: Steps) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
+def resolve(heads: Sequence[Atom], steps: BodyParts) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
     """Heads and body with the equations put in place; each literal once."""
-    values: Values = {}
+    values: Substitution = {}
     equal: list[Literal] = []
     for step in steps:
         if isinstance(step, Same):
@@ -102,7 +102,7 @@ def resolve(heads: Sequence[Atom], steps: Steps) -> tuple[tuple[Atom, ...], tupl
     return tuple(_atom(h, values) for h in heads), tuple(dict.fromkeys([*body, *equal]))
 
 
-def _unify(x: Place, y: Place, values: Values) -> list[Literal]:
+def _unify(x: RuleTerm, y: RuleTerm, values: Substitution) -> list[Literal]:
     for step in same(x, y):
         if not isinstance(step, Same):
             return [step]
@@ -110,17 +110,17 @@ def _unify(x: Place, y: Place, values: Values) -> list[Literal]:
     return []
 
 
-def _place(place: Place, values: Values) -> Place:
+def _place(place: RuleTerm, values: Substitution) -> RuleTerm:
     while isinstance(place, Variable) and place in values:
         place = values[place]
     return place
 
 
-def _atom(atom: Atom, values: Values) -> Atom:
+def _atom(atom: Atom, values: Substitution) -> Atom:
     return Atom(atom.predicate, tuple(a if isinstance(a, Aggregate) else _place(a, values) for a in atom.args))
 
 
-def _step_literal(literal: Literal, values: Values) -> Literal:
+def _step_literal(literal: Literal, values: Substitution) -> Literal:
     match literal:
         case Atom():
             return _atom(literal, values)
@@ -132,22 +132,22 @@ def _step_literal(literal: Literal, values: Values) -> Literal:
             return _assigned(_place(variable, values), _expression(expression, values))
 
 
-def _assigned(place: Place, value: Expression) -> Literal:
+def _assigned(place: RuleTerm, value: Expression) -> Literal:
     """A variable that has become an individual is compared, not assigned."""
     return Assignment(place, value) if isinstance(place, Variable) else Condition(Call("=", (place, value)))
 
 
-def _expression(expression: Expression, values: Values) -> Expression:
+def _expression(expression: Expression, values: Substitution) -> Expression:
     if isinstance(expression, Call):
         return Call(expression.function, tuple(_expression(a, values) for a in expression.args))
     return _place(expression, values)
 
 
-def condition(function: str, *args: Place | Term) -> Condition:
+def condition(function: str, *args: RuleTerm | Term) -> Condition:
     return Condition(Call(function, args))
 
 
-def unequal(x: Place, y: Place) -> Condition:
+def unequal(x: RuleTerm, y: RuleTerm) -> Condition:
     """Two places hold different terms."""
     return Condition(Call("NOT", (Call("SAMETERM", (x, y)),)))
 
@@ -163,10 +163,10 @@ class Bodies:
         self.defined: dict[ClassExpression, None] = {}
         self.problems: list[str] = []
 
-    def of(self, expression: ClassExpression, x: Place, fresh: Iterator[Variable]) -> list[Steps]:
+    def of(self, expression: ClassExpression, x: RuleTerm, fresh: Iterator[Variable]) -> list[BodyParts]:
         """Each way in which x can be seen to be a member; those that no rule can see go to `problems`."""
         match expression:
-            case Named():
+            case NamedClass():
                 return [] if expression == NOTHING else [()] if expression == THING else [(expression.atom(x),)]
             case Datatype(term):
                 return [(condition("ISVALUEOF", x, term),)]
@@ -178,41 +178,41 @@ class Bodies:
                 return self._all(parts, x, fresh)
             case Or(parts):
                 return [way for part in parts for way in self.of(part, x, fresh)]
-            case Some():
+            case SomeValuesFrom():
                 return [*self._some(expression, x, fresh), *self._known(expression, x)]
-            case Only():
+            case AllValuesFrom():
                 return self._known(expression, x) or self._none(expression, "nothing says that there are no others")
             case Not() | AtMost():
                 return self._none(expression, "nothing says what is not the case")
             case Foreign(_, why):
                 return self._none(expression, why)
 
-    def _none(self, expression: ClassExpression, why: str) -> list[Steps]:
+    def _none(self, expression: ClassExpression, why: str) -> list[BodyParts]:
         self.problems.append(f"`{expression}` on the left: {why}")
         return []
 
-    def _all(self, parts: tuple[ClassExpression, ...], x: Place, fresh: Iterator[Variable]) -> list[Steps]:
+    def _all(self, parts: tuple[ClassExpression, ...], x: RuleTerm, fresh: Iterator[Variable]) -> list[BodyParts]:
         ways = [self.of(part, x, fresh) for part in parts]
         if prod(map(len, ways)) > MOST:
             self.defined |= dict.fromkeys(p for p, w in zip(parts, ways, strict=True) if len(w) > 1)
             ways = [w if len(w) == 1 else [(auxiliary(p, x),)] for p, w in zip(parts, ways, strict=True)]
         return [tuple(step for steps in choice for step in steps) for choice in product(*ways)]
 
-    def _some(self, some: Some, x: Place, fresh: Iterator[Variable]) -> list[Steps]:
+    def _some(self, some: SomeValuesFrom, x: RuleTerm, fresh: Iterator[Variable]) -> list[BodyParts]:
         y = next(fresh)
         return [(some.property.atom(x, y), *steps) for steps in self.of(some.filler, y, fresh)]
 
-    def _known(self, restriction: Restriction, x: Place) -> list[Steps]:
+    def _known(self, restriction: Restriction, x: RuleTerm) -> list[BodyParts]:
         """The members that follow from axioms about classes alone."""
         return [steps for low in self.known.below(restriction) for steps in self._given(low, x)]
 
-    def _given(self, low: Restriction, x: Place) -> list[Steps]:
+    def _given(self, low: Restriction, x: RuleTerm) -> list[BodyParts]:
         if low in self.known.unnamed:
             return [(auxiliary(low, x),)]
         return [(name.atom(x),) for name in self.known.named[low]]
 
 
-def auxiliary(expression: ClassExpression, x: Place) -> Atom:
+def auxiliary(expression: ClassExpression, x: RuleTerm) -> Atom:
     """The atom of the predicate that stands for an expression."""
     return Atom(predicate(expression), (x,))
 
@@ -228,9 +228,9 @@ class Conclusion:
     """Heads (none: a contradiction) and the steps that they need besides the left-hand side."""
 
     heads: tuple[Atom, ...]
-    steps: Steps = ()
+    steps: BodyParts = ()
 
-    def given(self, *steps: Step) -> Conclusion:
+    def given(self, *steps: BodyPart) -> Conclusion:
         return Conclusion(self.heads, (*steps, *self.steps))
 
 
@@ -240,19 +240,19 @@ Conclusions = Iterator[Conclusion]
 class Heads:
     """Conclusions of class expressions."""
 
-    def __init__(self, bodies: Bodies, graph: Graph) -> None:
+    def __init__(self, bodies: Bodies, graph: OntologyGraph) -> None:
         self.bodies = bodies
         self.graph = graph
 
-    def of(self, expression: ClassExpression, x: Place, fresh: Iterator[Variable]) -> Conclusions:
+    def of(self, expression: ClassExpression, x: RuleTerm, fresh: Iterator[Variable]) -> Conclusions:
         """What follows from x being a member; what has no rule goes to the problems of the bodies."""
         match expression:
-            case Named(term):
+            case NamedClass(term):
                 yield from self._named(expression, term, x)
             case And(parts):
                 for part in parts:
                     yield from self.of(part, x, fresh)
-            case Only(over, filler):
+            case AllValuesFrom(over, filler):
                 yield Conclusion((auxiliary(expression, x),))
                 y = next(fresh)
                 yield from (c.given(over.atom(x, y)) for c in self.of(filler, y, fresh))
@@ -266,7 +266,7 @@ class Heads:
                 yield from self._at_most(number, over, filler, x, fresh)
             case Datatype(term):
                 yield Conclusion((), (Condition(Call("NOT", (Call("ISVALUEOF", (x, term)),))),))
-            case Some():
+            case SomeValuesFrom():
                 yield Conclusion((auxiliary(expression, x),))
                 self._none(expression, "it speaks of an individual that has no name")
             case Or() | OneOf():
@@ -277,7 +277,7 @@ class Heads:
     def _none(self, expression: ClassExpression, why: str) -> None:
         self.bodies.problems.append(f"`{expression}` on the right: {why}")
 
-    def _named(self, name: Named, term: Term, x: Place) -> Conclusions:
+    def _named(self, name: NamedClass, term: Term, x: RuleTerm) -> Conclusions:
         if term in TYPES:
             self._none(name, "the axioms would depend on the data; use the rule set OWL2RL instead")
         elif name == NOTHING:
@@ -286,7 +286,7 @@ class Heads:
             yield Conclusion((name.atom(x),))
 
     def _at_most(
-        self, number: int, over: Property, filler: ClassExpression, x: Place, fresh: Iterator[Variable]
+        self, number: int, over: Property, filler: ClassExpression, x: RuleTerm, fresh: Iterator[Variable]
     ) -> Conclusions:
         y = next(fresh)
         ways = self.bodies.of(filler, y, fresh)
@@ -300,7 +300,7 @@ class Heads:
                 both = (over.atom(x, y), *steps, over.atom(x, z), *other, unequal(y, z))
                 yield from self._equal(over, y, z, both)
 
-    def _equal(self, over: Property, y: Variable, z: Variable, both: Steps) -> Conclusions:
+    def _equal(self, over: Property, y: Variable, z: Variable, both: BodyParts) -> Conclusions:
         """Individuals are made the same; data values are the same or not."""
         individuals = over.inverse or self.graph.has_type(over.term, owl("ObjectProperty"))
         data = not over.inverse and self.graph.has_type(over.term, owl("DatatypeProperty"))

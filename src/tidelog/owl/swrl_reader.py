@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from tidelog.errors import RuleError
 from tidelog.model.terms import TRIPLE, Term, is_iri, is_literal, plain
 from tidelog.owl.axioms import ClassAtom, EqualAtom, Implication, RuleAtom
-from tidelog.owl.class_reader import ClassReader, Graph, MalformedError
+from tidelog.owl.class_reader import ClassReader, MalformedError, OntologyGraph
 from tidelog.owl.expressions import (
     DIFFERENT_FROM,
     SWRL_BUILTINS,
@@ -24,7 +24,7 @@ from tidelog.owl.expressions import (
     TYPE,
     ClassExpression,
     Datatype,
-    Place,
+    RuleTerm,
     inner,
     local,
     rdfs,
@@ -127,16 +127,16 @@ class _Computed:
 
     name: str
     builtin: Builtin
-    args: tuple[Place, ...]
+    args: tuple[RuleTerm, ...]
 
-    def inputs(self) -> tuple[Place, ...]:
+    def inputs(self) -> tuple[RuleTerm, ...]:
         return self.args if self.builtin.is_test else self.args[1:]
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(format_term, self.args))})"
 
 
-def read_implications(graph: Graph, classes: ClassReader) -> Iterator[Implication]:
+def read_implications(graph: OntologyGraph, classes: ClassReader) -> Iterator[Implication]:
     """The SWRL rules of a graph."""
     for node in graph.instances(swrl("Imp")):
         yield _RuleReader(graph, classes, node).read()
@@ -145,7 +145,7 @@ def read_implications(graph: Graph, classes: ClassReader) -> Iterator[Implicatio
 class _RuleReader:
     """Reads one rule."""
 
-    def __init__(self, graph: Graph, classes: ClassReader, node: Term) -> None:
+    def __init__(self, graph: OntologyGraph, classes: ClassReader, node: Term) -> None:
         self.graph = graph
         self.classes = classes
         self.node = node
@@ -227,10 +227,10 @@ class _RuleReader:
             raise self._error(f"atom {local(node)} has no swrl:{role}")
         return value
 
-    def _argument(self, node: Term, role: str) -> Place:
+    def _argument(self, node: Term, role: str) -> RuleTerm:
         return self._place(self._value(node, role))
 
-    def _place(self, term: Term) -> Place:
+    def _place(self, term: Term) -> RuleTerm:
         if is_literal(term) or not self.graph.has_type(term, swrl("Variable")):
             return term
         if term not in self.names:

@@ -20,24 +20,24 @@ from tidelog.owl.axioms import (
     Disjoint,
     Domain,
     EqualAtom,
+    HasKey,
     Implication,
     Irreflexive,
-    Key,
     Known,
-    Member,
+    Membership,
     NotRelated,
     RuleAtom,
     SubClass,
     SubProperty,
 )
-from tidelog.owl.class_reader import Graph
+from tidelog.owl.class_reader import OntologyGraph
 from tidelog.owl.expressions import DIFFERENT_FROM, SAME_AS, THING, ClassExpression, Property
 from tidelog.owl.rule_parts import (
     Bodies,
+    BodyParts,
     Conclusion,
     Conclusions,
     Heads,
-    Steps,
     auxiliary,
     fresh,
     resolve,
@@ -51,7 +51,7 @@ from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_varia
 class Translation:
     """The rules of some axioms, and those that have none."""
 
-    def __init__(self, axioms: Sequence[Axiom], graph: Graph) -> None:
+    def __init__(self, axioms: Sequence[Axiom], graph: OntologyGraph) -> None:
         self.bodies = Bodies(Known(axioms))
         self.heads = Heads(self.bodies, graph)
         self.outside: list[tuple[str, str]] = []
@@ -82,9 +82,9 @@ class Translation:
             case Irreflexive(_, over):
                 x = next(names)
                 yield Conclusion((), (over.atom(x, x),))
-            case Key(_, of, properties):
+            case HasKey(_, of, properties):
                 yield from self._key(of, properties, names)
-            case Member(_, individual, of):
+            case Membership(_, individual, of):
                 yield from self.heads.of(of, individual, names)
             case NotRelated(_, subject, over, value):
                 yield Conclusion((), (over.atom(subject, value),))
@@ -129,7 +129,7 @@ class Translation:
         for conclusion in conclusions:
             yield from (conclusion.given(*steps) for steps in ways)
 
-    def _ways(self, atom: RuleAtom, names: Iterator[Variable]) -> list[Steps]:
+    def _ways(self, atom: RuleAtom, names: Iterator[Variable]) -> list[BodyParts]:
         if isinstance(atom, ClassAtom):
             return self.bodies.of(atom.of, atom.individual, names)
         if isinstance(atom, EqualAtom):

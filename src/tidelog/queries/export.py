@@ -105,7 +105,7 @@ def _triples(relations: Relations, name: str) -> Answers:
 def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
     left_out = 0
 
-    def stated() -> Iterator[formats.Block]:
+    def stated() -> Iterator[formats.TermBlock]:
         nonlocal left_out
         for block in triples.term_blocks():
             rdf = formats.only_rdf(block)

@@ -34,7 +34,7 @@ _MAGIC = b"tidelog1"
 _START = struct.Struct("<8sQI")
 _ALIGNED = 64
 
-Array = npt.NDArray[Any]
+AnyArray = npt.NDArray[Any]
 
 
 def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: LocalFacts, terms: int) -> None:
@@ -42,10 +42,10 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
 
     Nothing is written if the dictionary has other terms than the first `terms`, which are those on disk.
     """
-    arrays: list[Array] = []
+    arrays: list[AnyArray] = []
     at = 0
 
-    def place(array: Array) -> list[int]:
+    def place(array: AnyArray) -> list[int]:
         nonlocal at
         arrays.append(array)
         start, at = at, at + -(-array.nbytes // _ALIGNED) * _ALIGNED
@@ -86,12 +86,12 @@ def _useful_orders(arity: int) -> list[Order]:
     return [order_for(arity, frozenset((column,))) for column in range(1, min(arity, 4))]
 
 
-def _table(relation: Relation, run: Run, orders: list[Order], place: Callable[[Array], list[int]]) -> list[object]:
+def _table(relation: Relation, run: Run, orders: list[Order], place: Callable[[AnyArray], list[int]]) -> list[object]:
     placed = [[list(order), *place(run.in_order(order))] for order in (run.natural, *orders)]
     return [*relation, run.layout.arity, run.layout.bits, len(run), placed]
 
 
-def _chunk(chunk: Chunk, place: Callable[[Array], list[int]]) -> list[object]:
+def _chunk(chunk: Chunk, place: Callable[[AnyArray], list[int]]) -> list[object]:
     offsets = np.frombuffer(chunk.offsets, dtype=np.int32)[: len(chunk) + 1]
     data = np.frombuffer(chunk.data, dtype=np.uint8)[offsets[0] : offsets[-1]]
     return [chunk.start, len(chunk), place(offsets - offsets[0]), place(data)]
@@ -159,7 +159,7 @@ class _Mapped:
             return None
         return mapped if start + first + -(-nbytes // _ALIGNED) * _ALIGNED == len(view) else None
 
-    def array(self, place: list[int], kind: Any) -> Array:
+    def array(self, place: list[int], kind: Any) -> AnyArray:
         at, nbytes, checksum = place
         part = self.view[self.start + at : self.start + at + nbytes]
         if durable_files.checksum(part) != checksum:

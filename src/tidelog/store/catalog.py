@@ -35,7 +35,7 @@ CREATE TABLE retired (file TEXT PRIMARY KEY, generation INTEGER NOT NULL) WITHOU
 """
 
 
-class Row(NamedTuple):
+class CommitRow(NamedTuple):
     """A commit with its change, where that is kept in the row."""
 
     commit: Commit
@@ -158,7 +158,7 @@ class Catalog:
             raise CorruptionError(f"{self._path} is damaged: generation {generation} is wrong{ADVICE}")
         return manifest
 
-    def commits(self, after: int, upto: int, previous: bytes | None) -> Iterator[Row]:
+    def commits(self, after: int, upto: int, previous: bytes | None) -> Iterator[CommitRow]:
         """The commits of the versions after one up to another; `previous` is the hash of the one before, if known."""
         with self._explained() as connection:
             query = (
@@ -180,7 +180,7 @@ class Catalog:
         if expected != upto + 1:
             raise CorruptionError(f"{self._path} is damaged: version {expected} is missing{ADVICE}")
 
-    def _checked(self, version: int, record: object, delta: object, hash_: object) -> Row:
+    def _checked(self, version: int, record: object, delta: object, hash_: object) -> CommitRow:
         """A row that is as it was written."""
         stored, link = _bytes(hash_)[:16], _bytes(hash_)[16:]
         whole = isinstance(record, bytes) and (delta is None or (isinstance(delta, bytes) and delta != b""))
@@ -189,7 +189,7 @@ class Catalog:
         commit = commit_from_json(_bytes(record))
         if commit.version.version != version:
             raise CorruptionError(f"{self._path} is damaged: version {version} is another one{ADVICE}")
-        return Row(commit, None if delta is None else _bytes(delta), stored, link)
+        return CommitRow(commit, None if delta is None else _bytes(delta), stored, link)
 
     def append(self, connection: sqlite3.Connection, commit: Commit, delta: bytes | None, previous: bytes) -> bytes:
         """Add a commit to the chain; gives its hash."""

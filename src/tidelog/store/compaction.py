@@ -19,17 +19,17 @@ from tidelog.store import cache, dictionary_files, durable_files, runs
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
-from tidelog.store.store import Store, Stored, cache_name
+from tidelog.store.store import Store, StoredVersion, cache_name
 
 COMMITS = 64  # small commits before they are folded
 _SHARE = 8  # deltas of an eighth of the base are carried into it
 
 
-def fold_if_due(store: Store, now: Stored) -> None:
+def compact_if_due(store: Store, now: StoredVersion) -> None:
     """After a commit: keep what has to be read again when opening small. If that fails, the next commit tries again."""
     if store.tail_commits >= COMMITS or _outgrown(store.manifest):
         with suppress(StoreError):
-            fold(store, now)
+            compact_tail(store, now)
             sweep(store)
 
 
@@ -38,12 +38,12 @@ def _outgrown(manifest: Manifest) -> bool:
     return sum(run.rows for run in manifest.deltas) * _SHARE > base
 
 
-def fold(store: Store, now: Stored) -> None:
+def compact_tail(store: Store, now: StoredVersion) -> None:
     """The tail becomes a delta, deltas of a size one, and too many of them a new base."""
     old = store.manifest
-    deltas = [_Sized(run) for run in old.deltas]
+    deltas = [_PendingDelta(run) for run in old.deltas]
     if store.tail is not None:
-        deltas.append(_Sized(FactRun(old.version, store.version, len(store.tail), ()), store.tail))
+        deltas.append(_PendingDelta(FactRun(old.version, store.version, len(store.tail), ()), store.tail))
     if _outgrown(replace(old, deltas=tuple(d.run for d in deltas))):
         _swap(store, now, replace(old, base=_new_base(store, now), deltas=()))
         return
@@ -51,7 +51,7 @@ def fold(store: Store, now: Stored) -> None:
     _swap(store, now, replace(old, deltas=tuple(d.written(store) for d in merged)))
 
 
-def compact(store: Store, now: Stored, keep: int) -> None:
+def compact(store: Store, now: StoredVersion, keep: int) -> None:
     """A new base of the newest version; all but the last `keep` versions before it are forgotten."""
     old = store.manifest
     floor = max(old.floor, store.version - keep)
@@ -61,7 +61,7 @@ def compact(store: Store, now: Stored, keep: int) -> None:
     store.catalog.shrink()
 
 
-class _Sized:
+class _PendingDelta:
     """A delta that is in files, or in memory and may have to be written."""
 
     def __init__(self, run: FactRun, change: Delta | None = None) -> None:
@@ -70,7 +70,7 @@ class _Sized:
     def __len__(self) -> int:
         return self.run.rows
 
-    def read(self, store: Store, now: Stored) -> Delta:
+    def read(self, store: Store, now: StoredVersion) -> Delta:
         return runs.read_delta(store.root, self.run, now.dictionary) if self.change is None else self.change
 
     def written(self, store: Store) -> FactRun:
@@ -81,17 +81,17 @@ class _Sized:
         return runs.write_delta(store.root, store.fresh_name(to), start, to, self.change)
 
 
-def _merged(store: Store, now: Stored, parts: Sequence[_Sized]) -> _Sized:
+def _merged(store: Store, now: StoredVersion, parts: Sequence[_PendingDelta]) -> _PendingDelta:
     first, *others = parts
     if not others:
         return first
     change = first.read(store, now)
     for part in others:
         change = change.then(part.read(store, now))
-    return _Sized(FactRun(first.run.start, others[-1].run.to, len(change), ()), change)
+    return _PendingDelta(FactRun(first.run.start, others[-1].run.to, len(change), ()), change)
 
 
-def _new_base(store: Store, now: Stored) -> FactRun | None:
+def _new_base(store: Store, now: StoredVersion) -> FactRun | None:
     return (
         runs.write_base(store.root, store.fresh_name(store.version), store.version, now.E, now.I)
         if len(now.I)
@@ -99,7 +99,7 @@ def _new_base(store: Store, now: Stored) -> FactRun | None:
     )
 
 
-def _swap(store: Store, now: Stored, named: Manifest) -> None:
+def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
     """One transaction: a new manifest, of the files named, for the version there is."""
     old = store.manifest
     new = replace(
@@ -111,7 +111,7 @@ def _swap(store: Store, now: Stored, named: Manifest) -> None:
     retired = ({e.name for e in old.files()} | _kept(store, old.floor)) - live
     with store.catalog.transaction() as connection:
         store.catalog.replace_manifest(connection, old, new, retired)
-    store.adopt(new)
+    store.use_manifest(new)
     store.tail, store.tail_commits = None, 0
     store.committed_terms = max(store.committed_terms, new.terms)
     if cache_name(new) and cache_name(new) != cache_name(old):

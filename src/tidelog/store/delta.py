@@ -19,7 +19,7 @@ from tidelog.kernel.table import Table
 _LENGTH = struct.Struct("<I")
 
 
-class Rows(NamedTuple):
+class ChangeRows(NamedTuple):
     """Rows of one relation, column by column, and which of the four sets of a change they belong to."""
 
     which: int
@@ -55,10 +55,10 @@ class Delta:
     def apply(self, E: LocalFacts, I: LocalFacts) -> tuple[LocalFacts, LocalFacts]:
         return (E - self.E_removed) | self.E_added, (I - self.I_removed) | self.I_added
 
-    def rows(self) -> Iterator[Rows]:
+    def rows(self) -> Iterator[ChangeRows]:
         for which, facts in enumerate(self.sets):
             for relation, table in facts.tables.items():
-                yield Rows(which, relation, table.columns(), len(table))
+                yield ChangeRows(which, relation, table.columns(), len(table))
 
 
 def _joined(
@@ -67,9 +67,9 @@ def _joined(
     return (added - later_removed) | (later_added - removed), (removed - later_added) | (later_removed - added)
 
 
-def from_rows(dictionary: Dictionary, rows: Sequence[Rows]) -> Delta:
+def from_rows(dictionary: Dictionary, rows: Sequence[ChangeRows]) -> Delta:
     """A change of rows, those of a set and relation in any number of pieces."""
-    pieces: dict[tuple[int, Relation], list[Rows]] = {}
+    pieces: dict[tuple[int, Relation], list[ChangeRows]] = {}
     for some in rows:
         pieces.setdefault((some.which, some.relation), []).append(some)
     sets: list[dict[Relation, Table]] = [{}, {}, {}, {}]
@@ -99,5 +99,5 @@ def decode(dictionary: Dictionary, data: bytes) -> Delta:
         for _ in range(arity):
             columns.append(np.frombuffer(data, "<i4", length, at).astype(np.int64))
             at += 4 * length
-        rows.append(Rows(which, (predicate, split), columns, length))
+        rows.append(ChangeRows(which, (predicate, split), columns, length))
     return from_rows(dictionary, rows)

@@ -29,34 +29,34 @@ _BLOCK = 1 << 18  # rows at a time: the temporaries stay in the processor's cach
 _FEW = 16  # so few terms are hashed faster one by one
 
 
-class Sum(NamedTuple):
+class FactSum(NamedTuple):
     """The digest of a set of facts; of two disjoint sets together it is `a + b`."""
 
     first: int = 0
     second: int = 0
 
-    def plus(self, other: Sum) -> Self:
+    def plus(self, other: FactSum) -> Self:
         return self._replace(first=(self.first + other.first) & _MASK, second=(self.second + other.second) & _MASK)
 
-    def minus(self, other: Sum) -> Self:
+    def minus(self, other: FactSum) -> Self:
         return self._replace(first=(self.first - other.first) & _MASK, second=(self.second - other.second) & _MASK)
 
 
-def digest(explicit: Sum, facts: Sum, rules: Iterable[str]) -> str:
+def digest(explicit: FactSum, facts: FactSum, rules: Iterable[str]) -> str:
     """A knowledge base in 32 hexadecimal digits: its explicit facts, all its facts, and its rules in any order."""
     text = "\n".join([*map(str, (*explicit, *facts)), *sorted(rules)])
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def sum_of(facts: Iterable[Fact]) -> Sum:
+def sum_of(facts: Iterable[Fact]) -> FactSum:
     """Fact by fact; what `sum_of_columns` must agree with."""
-    total = Sum()
+    total = FactSum()
     for fact in facts:
         h = _seed(fact.predicate, len(fact.args))
         for arg in fact.args:
             h = ((h ^ hash_one(arg.encode())) * _STIR) & _MASK
             h ^= h >> 29
-        total = total.plus(Sum(*(_finish(h, factor) for factor in _FINISH)))
+        total = total.plus(FactSum(*(_finish(h, factor) for factor in _FINISH)))
     return total
 
 
@@ -69,9 +69,9 @@ def _seed(predicate: str, arity: int) -> int:
     return int.from_bytes(blake2b(f"{arity} {predicate}".encode(), digest_size=8).digest(), "little")
 
 
-def sum_of_facts(facts: LocalFacts) -> Sum:
+def sum_of_facts(facts: LocalFacts) -> FactSum:
     """Set at a time."""
-    total, hashes = Sum(), TermHashes(facts.dictionary)
+    total, hashes = FactSum(), TermHashes(facts.dictionary)
     for (predicate, split), table in facts.tables.items():
         columns: list[Ints | int] = list(table.columns())
         if predicate == TRIPLE:
@@ -80,8 +80,8 @@ def sum_of_facts(facts: LocalFacts) -> Sum:
     return total
 
 
-def _sum_of_columns(predicate: str, columns: Sequence[Ints | int], length: int, hashes: TermHashes) -> Sum:
-    total = Sum()
+def _sum_of_columns(predicate: str, columns: Sequence[Ints | int], length: int, hashes: TermHashes) -> FactSum:
+    total = FactSum()
     for start in range(0, length, _BLOCK):
         rows = min(_BLOCK, length - start)
         h = np.full(rows, _seed(predicate, len(columns)), dtype=np.uint64)
@@ -89,7 +89,7 @@ def _sum_of_columns(predicate: str, columns: Sequence[Ints | int], length: int, 
             h ^= hashes.of(column if isinstance(column, int) else column[start : start + rows], length)
             h *= np.uint64(_STIR)
             h ^= h >> np.uint64(29)
-        total = total.plus(Sum(*(_finished(h, factor) for factor in _FINISH)))
+        total = total.plus(FactSum(*(_finished(h, factor) for factor in _FINISH)))
     return total
 
 

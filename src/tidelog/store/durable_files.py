@@ -23,7 +23,7 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredFile:
     """A file as the catalog knows it."""
 
     name: str  # relative to the knowledge base
@@ -66,7 +66,7 @@ class Sink:
         self.closed = True
 
 
-def write(root: Path, name: str, fill: Callable[[Sink], object]) -> Entry:
+def write(root: Path, name: str, fill: Callable[[Sink], object]) -> StoredFile:
     """Write a file aside and name it when it is whole, also after power loss; once `sync` was called it stays.
 
     Two processes may write the same cache at the same time, so each has a name of its own until then.
@@ -80,7 +80,7 @@ def write(root: Path, name: str, fill: Callable[[Sink], object]) -> Entry:
         os.fsync(stream.fileno())
     with explained(target):
         aside.rename(target)
-    return Entry(name, sink.size, sink.checksum)
+    return StoredFile(name, sink.size, sink.checksum)
 
 
 def sync(folder: Path) -> None:
@@ -104,7 +104,7 @@ def explained(path: Path) -> Iterator[None]:
         ) from error
 
 
-def mapped(root: Path, entry: Entry) -> memoryview:
+def mapped(root: Path, entry: StoredFile) -> memoryview:
     """The bytes of a file that must be exactly as it was written."""
     view = map_file(root / entry.name)
     if len(view) != entry.size:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from tidelog.store.digest import Sum
-from tidelog.store.durable_files import Entry
+from tidelog.store.digest import FactSum
+from tidelog.store.durable_files import StoredFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +50,18 @@ class Settled:
 class Sums(NamedTuple):
     """What a digest is made of besides the rules."""
 
-    explicit: Sum = Sum()
-    facts: Sum = Sum()
+    explicit: FactSum = FactSum()
+    facts: FactSum = FactSum()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PredicateFile:
     """The rows of one predicate in a file."""
 
     predicate: str
     arity: int
     rows: int
-    file: Entry
+    file: StoredFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class FactRun:
     start: int | None
     to: int
     rows: int
-    parts: tuple[Part, ...]
+    parts: tuple[PredicateFile, ...]
 
     @property
-    def files(self) -> tuple[Entry, ...]:
+    def files(self) -> tuple[StoredFile, ...]:
         return tuple(part.file for part in self.parts)
 
 
@@ -84,7 +84,7 @@ class Segment:
 
     start: int
     stop: int
-    file: Entry
+    file: StoredFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class Manifest:
     def runs(self) -> tuple[FactRun, ...]:
         return (*((self.base,) if self.base else ()), *self.deltas)
 
-    def files(self) -> Iterator[Entry]:
+    def files(self) -> Iterator[StoredFile]:
         for run in self.runs:
             yield from run.files
         for segment in self.segments:
@@ -144,7 +144,7 @@ def manifest_from_json(text: bytes) -> Manifest:
     raw = json.loads(text)
     raw["base"] = _run(raw["base"])
     raw["deltas"] = tuple(_run(r) for r in raw["deltas"])
-    raw["segments"] = tuple(Segment(s["start"], s["stop"], Entry(**s["file"])) for s in raw["segments"])
+    raw["segments"] = tuple(Segment(s["start"], s["stop"], StoredFile(**s["file"])) for s in raw["segments"])
     raw["settled"], raw["at_floor"], raw["sums"] = (
         _settled(raw["settled"]),
         _settled(raw["at_floor"]),
@@ -156,7 +156,7 @@ def manifest_from_json(text: bytes) -> Manifest:
 def _run(raw: Any) -> FactRun | None:
     if raw is None:
         return None
-    parts = tuple(Part(p["predicate"], p["arity"], p["rows"], Entry(**p["file"])) for p in raw["parts"])
+    parts = tuple(PredicateFile(p["predicate"], p["arity"], p["rows"], StoredFile(**p["file"])) for p in raw["parts"])
     return FactRun(raw["start"], raw["to"], raw["rows"], parts)
 
 
@@ -165,4 +165,4 @@ def _settled(raw: Any) -> Settled:
 
 
 def _sums(raw: Any) -> Sums:
-    return Sums(*(Sum(*pair) for pair in raw))
+    return Sums(*(FactSum(*pair) for pair in raw))

@@ -25,21 +25,21 @@ from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE
 from tidelog.store import durable_files
-from tidelog.store.delta import Delta, Rows, from_rows
+from tidelog.store.delta import ChangeRows, Delta, from_rows
 from tidelog.store.durable_files import ADVICE, Sink
-from tidelog.store.records import FactRun, Part
+from tidelog.store.records import FactRun, PredicateFile
 
 FOLDER = "runs"
 _GROUP = 1 << 20
 
 Marks = npt.NDArray[np.generic]
-Block = tuple[Relation, Sequence[Ints], Marks]
+RunBlock = tuple[Relation, Sequence[Ints], Marks]
 
 
 def write_base(root: Path, name: str, version: int, E: LocalFacts, I: LocalFacts) -> FactRun:
     """All facts of a version."""
 
-    def blocks(relations: Iterable[Relation]) -> Iterator[Block]:
+    def blocks(relations: Iterable[Relation]) -> Iterator[RunBlock]:
         for relation in relations:
             run, given = I.tables[relation].flat, E.tables.get(relation)
             explicit = np.zeros(len(run), dtype=np.bool_) if given is None else given.contains_run(run)
@@ -56,12 +56,12 @@ def write_base(root: Path, name: str, version: int, E: LocalFacts, I: LocalFacts
 def write_delta(root: Path, name: str, start: int, to: int, delta: Delta) -> FactRun:
     """A change."""
 
-    def blocks(relations: Iterable[Relation]) -> Iterator[Block]:
+    def blocks(relations: Iterable[Relation]) -> Iterator[RunBlock]:
         for relation in relations:
             for rows in by_relation[relation]:
                 yield relation, rows.columns, np.full(rows.length, rows.which, dtype=np.uint8)
 
-    by_relation: dict[Relation, list[Rows]] = {}
+    by_relation: dict[Relation, list[ChangeRows]] = {}
     for rows in delta.rows():
         by_relation.setdefault(rows.relation, []).append(rows)
     parts = [
@@ -79,8 +79,8 @@ def _by_predicate(relations: Iterable[Relation]) -> dict[str, list[Relation]]:
 
 
 def _write(
-    root: Path, name: str, predicate: str, mark: str, kind: pa.DataType, blocks: Iterator[Block], facts: LocalFacts
-) -> Part:
+    root: Path, name: str, predicate: str, mark: str, kind: pa.DataType, blocks: Iterator[RunBlock], facts: LocalFacts
+) -> PredicateFile:
     first = next(blocks)
     arity = len(first[1]) + (predicate == TRIPLE)
     fields = [pa.field(f"c{i}", pa.int32(), False) for i in range(arity)]
@@ -101,10 +101,10 @@ def _write(
                 rows += len(marks)
 
     entry = durable_files.write(root, f"{FOLDER}/{name}.parquet", fill)
-    return Part(predicate, arity, rows, entry)
+    return PredicateFile(predicate, arity, rows, entry)
 
 
-def _chain(first: Block, others: Iterator[Block]) -> Iterator[Block]:
+def _chain(first: RunBlock, others: Iterator[RunBlock]) -> Iterator[RunBlock]:
     yield first
     yield from others
 
@@ -155,11 +155,11 @@ def read_delta(root: Path, run: FactRun, dictionary: Dictionary) -> Delta:
             for which in range(4):
                 chosen = np.flatnonzero(marks == which)
                 if len(chosen):
-                    rows.append(Rows(which, relation, [c[chosen] for c in columns], len(chosen)))
+                    rows.append(ChangeRows(which, relation, [c[chosen] for c in columns], len(chosen)))
     return from_rows(dictionary, rows)
 
 
-def _read(root: Path, part: Part, mark: str, dictionary: Dictionary) -> Iterator[Block]:
+def _read(root: Path, part: PredicateFile, mark: str, dictionary: Dictionary) -> Iterator[RunBlock]:
     """The rows of a file, relation by relation."""
     columns, marks = _columns(root, part, mark)
     if any(len(c) and int(c.max()) >= len(dictionary) for c in columns):
@@ -173,7 +173,7 @@ def _read(root: Path, part: Part, mark: str, dictionary: Dictionary) -> Iterator
         yield (TRIPLE, int(predicates[start])), [subjects[start:stop], objects[start:stop]], marks[start:stop]
 
 
-def _columns(root: Path, part: Part, mark: str) -> tuple[list[Ints], Marks]:
+def _columns(root: Path, part: PredicateFile, mark: str) -> tuple[list[Ints], Marks]:
     view = durable_files.mapped(root, part.file)
     table = _checked(root / part.file.name, lambda: parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read())
     if table.num_rows != part.rows or table.num_columns != part.arity + 1:

@@ -20,7 +20,7 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
 from tidelog.store import cache, delta, dictionary_files, durable_files, runs
-from tidelog.store.catalog import FILE, Catalog, Row
+from tidelog.store.catalog import FILE, Catalog, CommitRow
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import Pin, WriterLock
 from tidelog.store.records import Commit, FactRun, Manifest, Segment, Settled, Sums, Version
@@ -34,7 +34,7 @@ _PATIENCE = 100  # twentieths of a second to wait for another process that makes
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredVersion:
     """A version as it was read."""
 
     dictionary: Dictionary
@@ -120,14 +120,14 @@ class Store:
             )
         return version
 
-    def read(self, known: Dictionary | None = None) -> Stored:
+    def read(self, known: Dictionary | None = None) -> StoredVersion:
         """The newest version. A dictionary that has its terms already, and no others, need not be read again."""
         manifest, rows = self._pinned(None)
         self.tail, self.tail_commits = None, 0
         self.version, self.hash = manifest.version, bytes.fromhex(manifest.commit)
-        return self._follow(self._read_manifest(manifest, known), manifest, rows)
+        return self._replay(self._read_manifest(manifest, known), manifest, rows)
 
-    def advance(self, now: Stored) -> Stored:
+    def refresh_from(self, now: StoredVersion) -> StoredVersion:
         """The newest version from the one that was read last, at the price of what has changed."""
         if len(now.dictionary) != self.committed_terms:
             return self.read()  # terms that only this process knows have ids that may mean others now
@@ -139,9 +139,9 @@ class Store:
                 dictionary_files.read(self.root, segment, now.dictionary)
         if manifest.generation != self.manifest.generation:
             self.tail, self.tail_commits = None, 0
-        return self._follow(now, manifest, rows)
+        return self._replay(now, manifest, rows)
 
-    def _follow(self, start: Stored, manifest: Manifest, rows: Sequence[Row]) -> Stored:
+    def _replay(self, start: StoredVersion, manifest: Manifest, rows: Sequence[CommitRow]) -> StoredVersion:
         """What the commits make of a version; those after the manifest are the tail."""
         dictionary, E, I = start.dictionary, start.E, start.I
         settled, sums, tail, count, hash_ = start.settled, start.sums, self.tail, self.tail_commits, self.hash
@@ -154,9 +154,9 @@ class Store:
             settled, sums, hash_ = row.commit.settled or settled, row.commit.sums, row.hash
         self.manifest, self.hash, self.tail, self.tail_commits = manifest, hash_, tail, count
         self.version, self.committed_terms = start.version + len(rows), len(dictionary)
-        return Stored(dictionary, E, I, settled, sums, self.version)
+        return StoredVersion(dictionary, E, I, settled, sums, self.version)
 
-    def _pinned(self, since: int | None) -> tuple[Manifest, list[Row]]:
+    def _pinned(self, since: int | None) -> tuple[Manifest, list[CommitRow]]:
         """The manifest with its files held, for it is still the newest after they were; and the commits after it.
 
         With `since`, the commits after that version, as far as they are not forgotten.
@@ -179,7 +179,7 @@ class Store:
             pin.release()
         raise StoreError(f"{self.root} changes too quickly to be read; try again")
 
-    def _read_manifest(self, manifest: Manifest, known: Dictionary | None) -> Stored:
+    def _read_manifest(self, manifest: Manifest, known: Dictionary | None) -> StoredVersion:
         name = cache_name(manifest)
         if known is not None and len(known) != manifest.terms:
             known = None
@@ -198,14 +198,14 @@ class Store:
                     dictionary_files.read(self.root, segment, dictionary)
         for run in manifest.deltas:
             E, I = runs.read_delta(self.root, run, dictionary).apply(E, I)
-        return Stored(dictionary, E, I, manifest.settled, manifest.sums, manifest.version)
+        return StoredVersion(dictionary, E, I, manifest.settled, manifest.sums, manifest.version)
 
     def read_base(self, manifest: Manifest, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
         if manifest.base is None:
             return LocalFacts(dictionary, {}), LocalFacts(dictionary, {})
         return runs.read_base(self.root, manifest.base, dictionary)
 
-    def change_of(self, row: Row, dictionary: Dictionary) -> Delta:
+    def change_of(self, row: CommitRow, dictionary: Dictionary) -> Delta:
         if row.delta is not None:
             return delta.decode(dictionary, row.delta)
         assert row.commit.run is not None
@@ -252,7 +252,7 @@ class Store:
             self.catalog.reopen(writable=True)
         return (self.newest(), self.catalog.generation()) != (self.version, self.manifest.generation)
 
-    def commit(self, commit: Commit, change: Delta, after: Stored) -> None:
+    def commit(self, commit: Commit, change: Delta, after: StoredVersion) -> None:
         """Make a version durable; nothing of it is visible if this raises."""
         stop = len(after.dictionary)
         start = self.committed_terms
@@ -267,11 +267,11 @@ class Store:
         self.version, self.committed_terms = commit.version.version, stop
         self._acknowledge(self.version)
 
-    def _commit_files(self, commit: Commit, change: Delta, after: Stored) -> None:
+    def _commit_files(self, commit: Commit, change: Delta, after: StoredVersion) -> None:
         """A large change: its own files, and those of the tail before it."""
         version = commit.version.version
         name = self.fresh_name(version)
-        if self.wants_base:
+        if self.needs_full_snapshot:
             run = runs.write_base(self.root, name, version, after.E, after.I)
         else:
             run = runs.write_delta(self.root, name, version - 1, version, change)
@@ -280,7 +280,7 @@ class Store:
             cache.write(self.root, cache_name(self.manifest), after.dictionary, after.E, after.I, self.manifest.terms)
 
     @property
-    def wants_base(self) -> bool:
+    def needs_full_snapshot(self) -> bool:
         """Whether the next files are to hold all facts, not what changed: when there is nothing yet."""
         return not self.manifest.runs and self.tail is None
 
@@ -347,7 +347,7 @@ class Store:
                 raise
         self.hash = hash_
         if manifest is not None:
-            self.adopt(manifest)
+            self.use_manifest(manifest)
 
     def _was_made(self, hash_: bytes) -> bool:
         try:
@@ -355,7 +355,7 @@ class Store:
         except StoreError:
             return False
 
-    def adopt(self, manifest: Manifest) -> None:
+    def use_manifest(self, manifest: Manifest) -> None:
         """Go on from a manifest this process has just committed."""
         self.manifest = manifest
         if self._pin is not None:

@@ -74,13 +74,13 @@ def examine(root: Path) -> Verification:
         store.close()
 
 
-def _history(store: Store) -> Iterator[durable_files.Entry]:
+def _history(store: Store) -> Iterator[durable_files.StoredFile]:
     for commit in store.catalog.filed():
         if commit.run is not None:
             yield from commit.run.files
 
 
-def _damaged(store: Store, entries: list[durable_files.Entry]) -> Iterator[str]:
+def _damaged(store: Store, entries: list[durable_files.StoredFile]) -> Iterator[str]:
     for entry in entries:
         try:
             durable_files.mapped(store.root, entry)

@@ -14,10 +14,11 @@ from tidelog.algebra.engine import Engine
 from tidelog.algorithms.layers import Program
 from tidelog.changes.result import Change
 from tidelog.errors import ConstraintError, UsageError
-from tidelog.explain.explained_version import Numbered, Subject, agree
+from tidelog.explain.explained_version import ExplainedVersion, NumberedRule, agree
 from tidelog.explain.proof import read_fact
-from tidelog.explain.repair.search import Search
-from tidelog.explain.repair.support import Broken, F
+from tidelog.explain.render import PrefixMap
+from tidelog.explain.repair.search import RepairSearch
+from tidelog.explain.repair.support import F, RemainingProof
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Value, to_value
 from tidelog.rules.parsing.parser import parse_query
@@ -25,18 +26,17 @@ from tidelog.rules.printer import format_atom, format_fact
 from tidelog.rules.syntax import Atom
 
 Weigh = Callable[[tuple[Value, ...]], float] | Mapping[str, float] | None
-Prefixes = Mapping[str, str]
 Expand = Callable[[str], str]  # the full name of a relation
 
 MAX_TRIES = 1_000
 
 
 @dataclass(frozen=True)
-class Request:
+class RepairRequest:
     """What a user asked for."""
 
     goal: Fact
-    prefixes: Prefixes
+    prefixes: PrefixMap
     limit: int
     keep: Callable[[Fact], bool]
     weight: Callable[[Fact], float]
@@ -44,17 +44,17 @@ class Request:
 
 
 def read_request(
-    fact: object, prefixes: Prefixes, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
-) -> Request:
+    fact: object, prefixes: PrefixMap, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
+) -> RepairRequest:
     """Read and check the arguments of `KnowledgeBase.repair`."""
     if limit < 1 or max_tries < 1:
         raise UsageError("limit and max_tries are at least 1")
-    return Request(
+    return RepairRequest(
         read_fact(fact, prefixes), prefixes, limit, _keeper(keep, prefixes, expand), _weight(weigh, expand), max_tries
     )
 
 
-def _keeper(keep: object, prefixes: Prefixes, expand: Expand) -> Callable[[Fact], bool]:
+def _keeper(keep: object, prefixes: PrefixMap, expand: Expand) -> Callable[[Fact], bool]:
     """Relations by name, facts, and patterns such as `parent(ann, ?x)`."""
     names: set[str] = set()
     patterns: list[Atom] = []
@@ -76,7 +76,7 @@ def _listed(keep: object) -> Iterable[object]:
     return (keep,) if isinstance(keep, str | Fact) or not isinstance(keep, Iterable) else keep
 
 
-def _patterns(text: str, prefixes: Prefixes) -> Iterator[Atom]:
+def _patterns(text: str, prefixes: PrefixMap) -> Iterator[Atom]:
     for literal in parse_query(text, prefixes)[0]:
         if not isinstance(literal, Atom):
             raise UsageError(f"{text!r} is not a pattern of facts to keep, such as parent(ann, ?x)")
@@ -119,14 +119,14 @@ class Repair:
     facts: tuple[Fact, ...]
     weight: float
     effect: Change  # what `preview` says of the removal
-    prefixes: Prefixes = field(repr=False, default_factory=dict)
+    prefixes: PrefixMap = field(repr=False, default_factory=dict)
 
     @property
     def rows(self) -> list[tuple[Value, ...]]:
         """The facts as rows `(predicate, argument, …)`."""
         return [(fact.predicate, *map(to_value, fact.args)) for fact in self.facts]
 
-    def texts(self, prefixes: Prefixes | None = None) -> list[str]:
+    def texts(self, prefixes: PrefixMap | None = None) -> list[str]:
         """The facts as text."""
         return [format_fact(fact, self.prefixes if prefixes is None else prefixes) for fact in self.facts]
 
@@ -172,24 +172,24 @@ class Repairs(Sequence[Repair]):
 
 
 def repairs(
-    engine: Engine[F], E: F, I: F, program: Program, request: Request, preview: Callable[[Sequence[Fact]], Change]
+    engine: Engine[F], E: F, I: F, program: Program, request: RepairRequest, preview: Callable[[Sequence[Fact]], Change]
 ) -> Repairs:
     """The lightest sets of explicit facts whose removal makes the fact go away, each tried by `preview`."""
-    rules = tuple(Numbered(n, r) for n, r in enumerate(program.after, 1) if r.heads)
-    subject = Subject(engine, E, I, rules, request.prefixes)
+    rules = tuple(NumberedRule(n, r) for n, r in enumerate(program.after, 1) if r.heads)
+    explained = ExplainedVersion(engine, E, I, rules, request.prefixes)
     goal = format_fact(request.goal, request.prefixes).removesuffix(" .")
-    if not subject.holds(request.goal):
+    if not explained.holds(request.goal):
         return Repairs(request.goal, (), True, f"{goal} does not hold, so there is nothing to repair")
-    search = Search(subject, program, request.goal, request.keep, request.weight, request.max_tries)
+    search = RepairSearch(explained, program, request.goal, request.keep, request.weight, request.max_tries)
     refused: list[str] = []
     found = tuple(islice(_accepted(search, request, preview, refused), request.limit))
     search.check()
-    reason = "" if found else _reason(goal, search.stuck, refused, request.prefixes)
+    reason = "" if found else _reason(goal, search.unbreakable, refused, request.prefixes)
     return Repairs(request.goal, found, search.ended, reason)
 
 
 def _accepted(
-    search: Search[F], request: Request, preview: Callable[[Sequence[Fact]], Change], refused: list[str]
+    search: RepairSearch[F], request: RepairRequest, preview: Callable[[Sequence[Fact]], Change], refused: list[str]
 ) -> Iterator[Repair]:
     """Sets whose removal no constraint forbids."""
     for facts in search.sets():
@@ -202,11 +202,11 @@ def _accepted(
             yield Repair(ordered, sum(map(request.weight, ordered)), effect, request.prefixes)
 
 
-def _reason(goal: str, stuck: Broken | None, refused: list[str], prefixes: Prefixes) -> str:
+def _reason(goal: str, unbreakable: RemainingProof | None, refused: list[str], prefixes: PrefixMap) -> str:
     if refused:
         return f"{len(refused)} sets of facts would do, but removing them is refused: {refused[0]}"
-    kept = " ".join(format_fact(f, prefixes) for f in sorted(stuck.kept)[:_SHOWN]) if stuck else ""
-    absent = _absent(stuck, prefixes) if stuck else ""
+    kept = " ".join(format_fact(f, prefixes) for f in sorted(unbreakable.kept)[:_SHOWN]) if unbreakable else ""
+    absent = _absent(unbreakable, prefixes) if unbreakable else ""
     if kept:
         return f"{goal} follows from facts that are to be kept: {kept}" + (absent and f" It also {absent}")
     if absent:
@@ -214,7 +214,7 @@ def _reason(goal: str, stuck: Broken | None, refused: list[str], prefixes: Prefi
     return f"{goal} follows from rules without a body alone; no removal of facts undoes that"
 
 
-def _absent(stuck: Broken, prefixes: Prefixes) -> str:
-    atoms = list(dict.fromkeys(a for step in stuck.delicate for a in step.absent))[:_SHOWN]
+def _absent(unbreakable: RemainingProof, prefixes: PrefixMap) -> str:
+    atoms = list(dict.fromkeys(a for step in unbreakable.nonmonotone for a in step.absent))[:_SHOWN]
     named = ", ".join(format_atom(a, prefixes) for a in atoms)
     return named and f"rests on the absence of {named}, which would have to be added"

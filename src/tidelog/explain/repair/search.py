@@ -22,8 +22,8 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import Subject
-from tidelog.explain.repair.support import Broken, Unsettling, is_delicate, support
+from tidelog.explain.explained_version import ExplainedVersion
+from tidelog.explain.repair.support import NonmonotoneCauses, RemainingProof, is_nonmonotone, support
 from tidelog.model.facts import Fact
 
 if TYPE_CHECKING:
@@ -37,31 +37,31 @@ _MOST_PROOFS = 100  # that are counted for a bound
 
 
 @dataclass
-class Search(Generic[F]):
-    """The search for one fact; `stuck` is the first proof that nothing breaks, `ended` says that all was tried."""
+class RepairSearch(Generic[F]):
+    """The search for one fact. `unbreakable`: the first proof that no set breaks. `ended`: all sets were tried."""
 
-    subject: Subject[F]
+    explained: ExplainedVersion[F]
     program: Program
     goal: Fact
     is_kept: Callable[[Fact], bool]
     weight: Callable[[Fact], float]
     most: int
-    stuck: Broken | None = None
+    unbreakable: RemainingProof | None = None
     ended: bool = False
     tried: int = 0
     found: list[Set] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.unsettling = Unsettling(self.subject)
-        self.delicate = is_delicate(self.subject.index, self.goal)
-        self._whole = support(self.subject, self.goal, self.is_kept)
+        self.nonmonotone_causes = NonmonotoneCauses(self.explained)
+        self.nonmonotone = is_nonmonotone(self.explained.index, self.goal)
+        self._whole = support(self.explained, self.goal, self.is_kept)
 
     def sets(self) -> Iterator[Set]:
         """Every minimal set, lightest first; ends early when too many were tried."""
         queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # the bound, the weight (heavy first), the set
         met: set[Set] = {frozenset()}
-        known: dict[Set, list[Broken]] = {}
-        inherited: dict[Set, list[Broken]] = {}
+        known: dict[Set, list[RemainingProof]] = {}
+        inherited: dict[Set, list[RemainingProof]] = {}
         while queue:
             bound, weight, facts = heappop(queue)
             S = frozenset(facts)
@@ -88,45 +88,45 @@ class Search(Generic[F]):
                     inherited[larger] = proofs[1:]  # they do not hold the fact
                     heavier = weight - self.weight(fact)
                     heappush(queue, (max(bound, -heavier), heavier, sorted(larger)))
-        self.ended = not self.unsettling.overlooked
+        self.ended = not self.nonmonotone_causes.overlooked
 
-    def _disjoint(self, S: Set, some: list[Broken]) -> list[Broken]:
+    def _disjoint(self, S: Set, some: list[RemainingProof]) -> list[RemainingProof]:
         """Proofs that are left without S and share no leaf, `some` among them; one, if more would tell nothing."""
         proofs = list(some)
         used = S.union(*(p.leaves for p in some))
-        while (broken := self.proof(used)) is not None:
-            proofs.append(broken)
-            if self.delicate or not broken.leaves or len(proofs) == _MOST_PROOFS:
+        while (remaining := self.proof(used)) is not None:
+            proofs.append(remaining)
+            if self.nonmonotone or not remaining.leaves or len(proofs) == _MOST_PROOFS:
                 break
-            used = used | broken.leaves
+            used = used | remaining.leaves
         return proofs
 
-    def _lacking(self, proofs: list[Broken]) -> float:
+    def _lacking(self, proofs: list[RemainingProof]) -> float:
         """What a set that breaks all of them weighs at least."""
-        return 0 if self.delicate else sum(min(map(self.weight, p.leaves), default=0) for p in proofs)
+        return 0 if self.nonmonotone else sum(min(map(self.weight, p.leaves), default=0) for p in proofs)
 
-    def _breaking(self, broken: Broken) -> Set:
+    def _breaking(self, remaining: RemainingProof) -> Set:
         """Facts of which any set that breaks the proof holds one."""
-        more = self.unsettling.facts(broken.delicate) if broken.delicate else frozenset()
-        breaking = broken.leaves | {f for f in more if not self.is_kept(f)}
-        if not breaking and self.stuck is None:
-            self.stuck = broken
+        more = self.nonmonotone_causes.facts(remaining.nonmonotone) if remaining.nonmonotone else frozenset()
+        breaking = remaining.leaves | {f for f in more if not self.is_kept(f)}
+        if not breaking and self.unbreakable is None:
+            self.unbreakable = remaining
         return breaking
 
-    def proof(self, S: Set) -> Broken | None:
+    def proof(self, S: Set) -> RemainingProof | None:
         """A proof that is left without S."""
-        if not self.delicate or not S:
+        if not self.nonmonotone or not S:
             return self._whole.proof(S)
         after = self._without(S)
         return support(after, self.goal, self.is_kept).proof(frozenset()) if after.holds(self.goal) else None
 
-    def _without(self, S: Set) -> Subject[F]:
+    def _without(self, S: Set) -> ExplainedVersion[F]:
         """Everything derived again, incrementally."""
-        before = self.subject
+        before = self.explained
         gone = before.engine.collect(S) & before.E
         E, nothing = before.E - gone, before.engine.collect(())
         I = ALGORITHMS["bf"](before.engine, self.program, E, before.I, gone, nothing, Work(), None).I
-        return Subject(before.engine, E, I, before.rules, before.prefixes)
+        return ExplainedVersion(before.engine, E, I, before.rules, before.prefixes)
 
     def check(self) -> None:
         """Refuse to have found nothing for want of trying."""

@@ -27,7 +27,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import over
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import VALUE, RuleIndex, Subject, Way, ground_atom, premises
+from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
 from tidelog.explain.proof import group_value
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -41,29 +41,33 @@ _NO_INSTANCE = -1  # explicit
 
 
 @dataclass(frozen=True)
-class Instance:
+class SupportInstance:
     """A rule with values. Of an aggregate rule all matches of a group are one instance."""
 
     head: Fact
-    way: Way
+    head_rule: HeadRule
     premises: frozenset[Fact]
     absent: tuple[Atom, ...] = ()  # what it takes not to hold; a variable left in it stands for anything
 
 
 @dataclass(frozen=True)
-class Broken:
+class RemainingProof:
     """What breaks a proof: leaves that may be removed, and steps that also other removals may undo."""
 
     leaves: frozenset[Fact]
     kept: frozenset[Fact]
-    delicate: tuple[Instance, ...]
+    nonmonotone: tuple[SupportInstance, ...]
 
 
-class Support:
+class SupportGraph:
     """Instances, and the explicit facts among what they are made of, by numbers: proofs are sought again and again."""
 
     def __init__(
-        self, goal: Fact, explicit: Iterable[Fact], instances: Sequence[Instance], is_kept: Callable[[Fact], bool]
+        self,
+        goal: Fact,
+        explicit: Iterable[Fact],
+        instances: Sequence[SupportInstance],
+        is_kept: Callable[[Fact], bool],
     ) -> None:
         self.instances = instances
         self._numbers: dict[Fact, int] = {goal: 0}
@@ -83,7 +87,7 @@ class Support:
     def _number(self, fact: Fact) -> int:
         return self._numbers.setdefault(fact, len(self._numbers))
 
-    def proof(self, removed: Set[Fact]) -> Broken | None:
+    def proof(self, removed: Set[Fact]) -> RemainingProof | None:
         """A proof that is left when some explicit facts are removed, or None."""
         best = self._best({self._numbers[f] for f in removed if f in self._numbers})
         if best is None:
@@ -99,8 +103,8 @@ class Support:
             waiting += (p for p in self._premises[number] if p not in seen)
             seen.update(self._premises[number])
         kept = leaves & self._kept
-        delicate = tuple(s for s in steps if s.absent or s.way.rule.aggregate is not None)
-        return Broken(self._set(leaves - kept), self._set(kept), delicate)
+        nonmonotone = tuple(s for s in steps if s.absent or s.head_rule.rule.aggregate is not None)
+        return RemainingProof(self._set(leaves - kept), self._set(kept), nonmonotone)
 
     def _set(self, numbers: Iterable[int]) -> frozenset[Fact]:
         return frozenset(self._facts[n] for n in numbers)
@@ -125,28 +129,30 @@ class Support:
         return None
 
 
-def support(subject: Subject[F], goal: Fact, is_kept: Callable[[Fact], bool], most: int = MOST) -> Support:
+def support(
+    explained: ExplainedVersion[F], goal: Fact, is_kept: Callable[[Fact], bool], most: int = MOST
+) -> SupportGraph:
     """All that a fact rests on, directly or not."""
-    engine = subject.engine
-    instances: list[Instance] = []
+    engine = explained.engine
+    instances: list[SupportInstance] = []
     explicit: set[Fact] = set()
     met = frontier = engine.collect((goal,))
     while frontier:
-        explicit.update(frontier & subject.E)
-        found = list(_instances(subject, frontier, most - len(instances)))
+        explicit.update(frontier & explained.E)
+        found = list(_instances(explained, frontier, most - len(instances)))
         instances += found
         met = met | frontier
         frontier = engine.collect({p for i in found for p in i.premises}) - met
-    return Support(goal, explicit, instances, is_kept)
+    return SupportGraph(goal, explicit, instances, is_kept)
 
 
-def _instances(subject: Subject[F], facts: F, most: int) -> Iterator[Instance]:
+def _instances(explained: ExplainedVersion[F], facts: F, most: int) -> Iterator[SupportInstance]:
     """The instances that derive one of the facts; too many are refused."""
     count = 0
-    for way in (w for name in facts.predicates() for w in subject.index.named(name)):
-        if not facts.may_match(way.head) or not all(subject.I.may_match(a) for a in way.rule.atoms):
+    for head_rule in (w for name in facts.predicates() for w in explained.index.of_predicate(name)):
+        if not facts.may_match(head_rule.head) or not all(explained.I.may_match(a) for a in head_rule.rule.atoms):
             continue
-        for instance in _of_way(subject, way, facts, most - count + 1):
+        for instance in _of_head_rule(explained, head_rule, facts, most - count + 1):
             yield instance
             count += 1
             if count > most:
@@ -155,26 +161,30 @@ def _instances(subject: Subject[F], facts: F, most: int) -> Iterator[Instance]:
                 )
 
 
-def _of_way(subject: Subject[F], way: Way, facts: F, limit: int) -> Iterator[Instance]:
-    if way.rule.aggregate is not None:
-        yield from _groups(subject, way, facts)
+def _of_head_rule(
+    explained: ExplainedVersion[F], head_rule: HeadRule, facts: F, limit: int
+) -> Iterator[SupportInstance]:
+    if head_rule.rule.aggregate is not None:
+        yield from _groups(explained, head_rule, facts)
         return
-    for binding in subject.instances(way, facts, subject.I, limit):
-        absent = tuple(_partly_ground(n.atom, binding) for n in way.rule.negations)
-        yield Instance(ground_atom(way.head, binding), way, frozenset(premises(way.rule, binding)), absent)
+    for binding in explained.instances(head_rule, facts, explained.I, limit):
+        absent = tuple(_partly_ground(n.atom, binding) for n in head_rule.rule.negations)
+        yield SupportInstance(
+            ground_atom(head_rule.head, binding), head_rule, frozenset(premises(head_rule.rule, binding)), absent
+        )
 
 
-def _groups(subject: Subject[F], way: Way, facts: F) -> Iterator[Instance]:
+def _groups(explained: ExplainedVersion[F], head_rule: HeadRule, facts: F) -> Iterator[SupportInstance]:
     """An instance for each fact that is the value of its group."""
     matches: dict[Fact, list[dict[Variable, Term]]] = {}
-    for binding in subject.instances(way, facts, subject.I):
-        matches.setdefault(ground_atom(way.head, binding), []).append(binding)
-    at = way.head.args.index(VALUE)
+    for binding in explained.instances(head_rule, facts, explained.I):
+        matches.setdefault(ground_atom(head_rule.head, binding), []).append(binding)
+    at = head_rule.head.args.index(VALUE)
     for head, group in matches.items():
-        if group_value(way, list(group)) == head.args[at]:
-            below = frozenset(p for m in group for p in premises(way.rule, m))
-            absent = {_partly_ground(n.atom, m): None for m in group for n in way.rule.negations}
-            yield Instance(head, way, below, tuple(absent))
+        if group_value(head_rule, list(group)) == head.args[at]:
+            below = frozenset(p for m in group for p in premises(head_rule.rule, m))
+            absent = {_partly_ground(n.atom, m): None for m in group for n in head_rule.rule.negations}
+            yield SupportInstance(head, head_rule, below, tuple(absent))
 
 
 def _partly_ground(atom: Atom, binding: dict[Variable, Term]) -> Atom:
@@ -183,73 +193,73 @@ def _partly_ground(atom: Atom, binding: dict[Variable, Term]) -> Atom:
 
 MOST_TRIED = 2_000  # explicit facts to be tried besides the leaves of a proof
 
-Wish = tuple[Atom, bool]  # an atom, and whether it is to be lost (else to be gained)
+Goal = tuple[Atom, bool]  # an atom, and whether it is to be lost (else to be gained)
 
 
 @dataclass
-class Unsettling(Generic[F]):
+class NonmonotoneCauses(Generic[F]):
     """For the steps of proofs that more than removed leaves can undo; `overlooked` says that there was too much."""
 
-    subject: Subject[F]
+    explained: ExplainedVersion[F]
     overlooked: bool = False
-    _known: dict[frozenset[Wish], frozenset[Fact]] = field(default_factory=dict)
+    _known: dict[frozenset[Goal], frozenset[Fact]] = field(default_factory=dict)
 
-    def facts(self, steps: Iterable[Instance]) -> frozenset[Fact]:
+    def facts(self, steps: Iterable[SupportInstance]) -> frozenset[Fact]:
         """Explicit facts whose removal may undo one of the steps, besides those that it needs."""
-        wishes = frozenset(w for step in steps for w in _undoing(step))
-        if wishes not in self._known:
-            found = list(islice(self._matching(_lost(self.subject.index, wishes)), MOST_TRIED + 1))
+        goals = frozenset(w for step in steps for w in _undoing(step))
+        if goals not in self._known:
+            found = list(islice(self._matching(_lost(self.explained.index, goals)), MOST_TRIED + 1))
             self.overlooked |= len(found) > MOST_TRIED
-            self._known[wishes] = frozenset(found) if len(found) <= MOST_TRIED else frozenset()
-        return self._known[wishes]
+            self._known[goals] = frozenset(found) if len(found) <= MOST_TRIED else frozenset()
+        return self._known[goals]
 
     def _matching(self, atoms: Iterable[Atom]) -> Iterator[Fact]:
         for atom in atoms:
             variables = list(dict.fromkeys(atom.variables()))
-            for row in self.subject.engine.instances(
-                over(Rule((), (atom,)), self.subject.E), variables, MOST_TRIED + 1
+            for row in self.explained.engine.instances(
+                over(Rule((), (atom,)), self.explained.E), variables, MOST_TRIED + 1
             ):
                 yield ground_atom(atom, dict(zip(variables, row, strict=True)))
 
 
-def _undoing(step: Instance) -> Iterator[Wish]:
+def _undoing(step: SupportInstance) -> Iterator[Goal]:
     yield from ((atom, False) for atom in step.absent)
-    if step.way.rule.aggregate is not None:
-        yield from ((atom, False) for atom in step.way.rule.atoms)
-        yield from ((n.atom, True) for n in step.way.rule.negations)
+    if step.head_rule.rule.aggregate is not None:
+        yield from ((atom, False) for atom in step.head_rule.rule.atoms)
+        yield from ((n.atom, True) for n in step.head_rule.rule.negations)
 
 
-def _lost(index: RuleIndex, wishes: Iterable[Wish]) -> list[Atom]:
+def _lost(index: RuleIndex, goals: Iterable[Goal]) -> list[Atom]:
     """The atoms whose explicit facts are to be lost so that a wish may come true."""
-    waiting = list(wishes)
+    waiting = list(goals)
     met: set[tuple[Rule, Atom, bool]] = set()
     lost: dict[Atom, None] = {}
     while waiting:
         atom, lose = waiting.pop()
         if lose:
             lost[atom] = None
-        for way in index.ways(atom):
-            if (way.rule, way.head, lose) not in met:
-                met.add((way.rule, way.head, lose))
-                waiting += _below(way.rule, lose)
+        for head_rule in index.head_rules(atom):
+            if (head_rule.rule, head_rule.head, lose) not in met:
+                met.add((head_rule.rule, head_rule.head, lose))
+                waiting += _below(head_rule.rule, lose)
     return list(lost)
 
 
-def _below(rule: Rule, lose: bool) -> Iterator[Wish]:
+def _below(rule: Rule, lose: bool) -> Iterator[Goal]:
     for either in (lose, not lose) if rule.aggregate is not None else (lose,):
         yield from ((atom, either) for atom in rule.atoms)
         yield from ((n.atom, not either) for n in rule.negations)
 
 
-def is_delicate(index: RuleIndex, goal: Fact) -> bool:
+def is_nonmonotone(index: RuleIndex, goal: Fact) -> bool:
     """Whether negation or an aggregate may have a part in a proof of a fact."""
     waiting: list[Atom | Fact] = [goal]
     met: set[Rule] = set()
     while waiting:
-        for way in index.ways(waiting.pop()):
-            if way.rule.negations or way.rule.aggregate is not None:
+        for head_rule in index.head_rules(waiting.pop()):
+            if head_rule.rule.negations or head_rule.rule.aggregate is not None:
                 return True
-            if way.rule not in met:
-                met.add(way.rule)
-                waiting += way.rule.atoms
+            if head_rule.rule not in met:
+                met.add(head_rule.rule)
+                waiting += head_rule.rule.atoms
     return False

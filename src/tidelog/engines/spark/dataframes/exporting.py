@@ -225,11 +225,11 @@ def _parts(source: Source, name: str, piece: Piece, by_predicate: bool) -> Itera
             yield _write_delta_part(piece, value, blocks)
 
 
-def _write_part(piece: Piece, name: str, blocks: Iterator[formats.Block]) -> Written:
+def _write_part(piece: Piece, name: str, blocks: Iterator[formats.TermBlock]) -> Written:
     file = piece.fresh_file(formats.relation_file("", name))
     left_out = 0
 
-    def stated() -> Iterator[formats.Block]:
+    def stated() -> Iterator[formats.TermBlock]:
         nonlocal left_out
         for block in blocks:
             rdf = formats.only_rdf(block)
@@ -240,7 +240,7 @@ def _write_part(piece: Piece, name: str, blocks: Iterator[formats.Block]) -> Wri
     return Written(piece.relation, file.name, written, file.stat().st_size, left_out)
 
 
-def _write_delta_part(piece: Piece, predicate: str | None, blocks: Iterator[formats.Block]) -> Written:
+def _write_delta_part(piece: Piece, predicate: str | None, blocks: Iterator[formats.TermBlock]) -> Written:
     file = piece.fresh_file(".parquet")
     names = list(piece.columns)
     if predicate is not None:  # it is in the log, and not in the file

@@ -21,9 +21,9 @@ from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import Shipped
 from tidelog.errors import UsageError
-from tidelog.explain.bulk import Joined, Kept, RuleInstances, explicit_parts, joined, part_of
-from tidelog.explain.columns import Part, blocks
-from tidelog.explain.explained_version import Subject
+from tidelog.explain.bulk import InstanceFacts, InstanceRelation, RuleInstances, explicit_parts, instance_facts, part_of
+from tidelog.explain.columns import InstanceTable, blocks
+from tidelog.explain.explained_version import ExplainedVersion
 from tidelog.explain.questions import asked
 from tidelog.kernel.table import Table
 
@@ -47,11 +47,11 @@ class Shards:
 class ShardedInstances(RuleInstances):
     """The same table, in shards until somebody looks at it in this process."""
 
-    def __init__(self, shards: Shards, found: Joined[SparkFacts]) -> None:
+    def __init__(self, shards: Shards, found: InstanceFacts[SparkFacts]) -> None:
         super().__init__(shards.engine.dictionary)
         self._shards, self._joined = shards, found
 
-    def _parts(self) -> Sequence[Part]:
+    def _parts(self) -> Sequence[InstanceTable]:
         found = self._joined
         return list(_parts(found.explicit.to_local(), found.matches.to_local(), found.relations))
 
@@ -73,7 +73,7 @@ def _frame(spark: SparkSession, rows: Rows) -> DataFrame:
     return spark.range(0, rows.shards, 1, rows.shards).mapInArrow(rows, _SCHEMA)
 
 
-def _parts(explicit: LocalFacts, matches: LocalFacts, relations: Sequence[Kept]) -> Iterator[Part]:
+def _parts(explicit: LocalFacts, matches: LocalFacts, relations: Sequence[InstanceRelation]) -> Iterator[InstanceTable]:
     yield from explicit_parts(explicit)
     counts = matches.predicates()
     yield from (part_of(matches, kept.atom, kept.shape) for kept in relations if kept.atom.predicate in counts)
@@ -85,7 +85,7 @@ class Rows:
 
     explicit: Sequence[str | None]  # piece files, one for each shard
     matches: Sequence[str | None]
-    relations: Sequence[Kept]
+    relations: Sequence[InstanceRelation]
     terms: Shipped
 
     @property
@@ -121,8 +121,8 @@ def explain_all(
     shards: Shards, local: LocalEngine, state: State, pattern: str, depth: int, deep: bool
 ) -> ShardedInstances:
     """A table of the rule instances for all facts that match a pattern; the joins run over shards."""
-    named, stored, steps = asked(local, state, pattern, depth, deep)
-    subject = named.subject
-    E = shards.E if subject.E is state.E else shards.engine.adopt(subject.E)
-    sharded = Subject(shards.engine, E, shards.I, subject.rules, subject.prefixes)
-    return ShardedInstances(shards, joined(sharded, stored, steps))
+    view, stored, steps = asked(local, state, pattern, depth, deep)
+    explained = view.explained
+    E = shards.E if explained.E is state.E else shards.engine.adopt(explained.E)
+    sharded = ExplainedVersion(shards.engine, E, shards.I, explained.rules, explained.prefixes)
+    return ShardedInstances(shards, instance_facts(sharded, stored, steps))

@@ -41,14 +41,14 @@ from tidelog.engines.spark.ingest.remote import UncountedError, feed
 from tidelog.engines.spark.sharded.shard_files import Written
 from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship
 from tidelog.errors import InputError, LimitError
-from tidelog.formats import FAIL, FrameSource, Reading, RemoteSource, marked_columns, written_aside
+from tidelog.formats import FAIL, FactFile, FrameSource, RemoteSource, marked_columns, written_aside
 from tidelog.formats.source import REMEMBERED
 from tidelog.model.terms import TRIPLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Source = Reading | FrameSource | RemoteSource
+Source = FactFile | FrameSource | RemoteSource
 Progress = Callable[[str], None]
 _FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
 _APPENDED = 256 << 20  # bytes of new terms that are added at once, about
@@ -211,8 +211,8 @@ class _Job:
     def encode(
         self, sources: Sequence[Source], shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
     ) -> _Encoded:
-        files = [source for source in sources if isinstance(source, Reading)]
-        frames = [source for source in sources if not isinstance(source, Reading)]
+        files = [source for source in sources if isinstance(source, FactFile)]
+        frames = [source for source in sources if not isinstance(source, FactFile)]
         tasks = plan(files, self.cluster.cores, split_size)
         numberers = self._numberers(sum(f.size for f in files), frames)
         parsing = Parsing(str(self.directory), numberers, bad_lines)

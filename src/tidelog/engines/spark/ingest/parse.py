@@ -28,7 +28,7 @@ from tidelog.engines.spark.cluster.cluster import Parcel
 from tidelog.engines.spark.ingest import arrays
 from tidelog.engines.spark.ingest.chunks import BUCKETS, Section, sections
 from tidelog.errors import InputError
-from tidelog.formats import FAIL, QUARANTINE, Reading, Refuse, Refused, Span, from_arrow
+from tidelog.formats import FAIL, QUARANTINE, BadLineCollector, FactFile, OnBadLine, Span, from_arrow
 
 LARGEST = 64 << 20  # bytes of a split at most: a task stays below a gigabyte
 _SMALLEST = 1 << 20  # smaller ones cost more to start than to read
@@ -39,15 +39,15 @@ _ROUNDS = 3  # splits for each core, so that an uneven end does not matter
 class Split:
     """A file, or a span of it."""
 
-    reading: Reading
+    reading: FactFile
     span: Span | None
     size: int
 
-    def batches(self, refuse: Refuse | None) -> Iterator[Batch]:
-        return self.reading.refusing(refuse).batches(self.span)
+    def batches(self, on_bad_line: OnBadLine | None) -> Iterator[Batch]:
+        return self.reading.skipping_bad_lines(on_bad_line).batches(self.span)
 
 
-def plan(readings: Sequence[Reading], cores: int, largest: int | None = None) -> list[list[Split]]:
+def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -> list[list[Split]]:
     """The splits of each task, at least of one, in the order of the files."""
     size = largest or _split_size(sum(r.size for r in readings), cores)
     tasks: list[list[Split]] = [[]]
@@ -125,8 +125,8 @@ class Parsed(NamedTuple):
 
 
 def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
-    def batches(refuse: Refuse | None) -> Iterator[Batch]:
-        return (batch for split in tasks[place] for batch in split.batches(refuse))
+    def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
+        return (batch for split in tasks[place] for batch in split.batches(on_bad_line))
 
     return sent(parsing, (0, place), batches)
 
@@ -142,14 +142,14 @@ class Frame(NamedTuple):
 def parse_rows(parsing: Parsing, frame: Frame, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
     """The stage for a DataFrame."""
 
-    def batches(_: Refuse | None) -> Iterator[Batch]:
+    def batches(_: OnBadLine | None) -> Iterator[Batch]:
         return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
 
     return sent(parsing, (frame.number, place), batches)
 
 
 def sent(
-    parsing: Parsing, origin: tuple[int, int], batches: Callable[[Refuse | None], Iterator[Batch]]
+    parsing: Parsing, origin: tuple[int, int], batches: Callable[[OnBadLine | None], Iterator[Batch]]
 ) -> Iterator[Parcel]:
     """What a task sends that reads these batches; they are told whom to tell of bad lines."""
     clock, done = Clock(), []
@@ -168,14 +168,14 @@ def sent(
 
 
 @contextmanager
-def _refused(parsing: Parsing) -> Iterator[tuple[Refused, str]]:
+def _refused(parsing: Parsing) -> Iterator[tuple[BadLineCollector, str]]:
     """What bad lines are told to, and the file where it writes them down, if it does."""
     if parsing.bad_lines != QUARANTINE:
-        yield Refused(), ""
+        yield BadLineCollector(), ""
         return
     path = Path(parsing.directory) / f"{uuid4().hex}.bad"
     with path.open("xb") as stream:
-        yield Refused(stream), str(path)
+        yield BadLineCollector(stream), str(path)
 
 
 def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:

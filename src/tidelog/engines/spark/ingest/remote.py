@@ -24,7 +24,7 @@ from tidelog.dictionary.batch import Batch
 from tidelog.engines.spark.cluster.cluster import Feed, Parcel
 from tidelog.engines.spark.ingest.parse import Parsing, sent
 from tidelog.errors import InputError
-from tidelog.formats import Refuse, RemoteSource
+from tidelog.formats import OnBadLine, RemoteSource
 from tidelog.formats.ntriples import Dialect, parse_chunk
 from tidelog.formats.source import SCOPE_SAMPLE, scope_of
 from tidelog.model.terms import TRIPLE
@@ -105,25 +105,25 @@ def _lines_before(frame: DataFrame) -> dict[Block, int]:
 
 
 def _parse_lines(parsing: Parsing, lines: _Lines, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
-    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+    def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
         done: dict[Block, int] = {}
         for (file, start), texts in _blocks(rows):
-            parsed = parse_chunk(_joined(texts), lines.dialect(file), goes_on=refuse is not None)
+            parsed = parse_chunk(_joined(texts), lines.dialect(file), goes_on=on_bad_line is not None)
             for at, error in parsed.errors:
                 if lines.before is None:
                     raise UncountedError("a bad line")
                 line = lines.before[file, start] + done.get((file, start), 0) + at + 1
-                _tell(refuse, error.located(file, line))
+                _tell(on_bad_line, error.located(file, line))
             yield from parsed.batches
             done[file, start] = done.get((file, start), 0) + len(texts)
 
     return sent(parsing, (lines.number, place), batches)
 
 
-def _tell(refuse: Refuse | None, error: InputError) -> None:
-    if refuse is None:
+def _tell(on_bad_line: OnBadLine | None, error: InputError) -> None:
+    if on_bad_line is None:
         raise error
-    refuse(error)
+    on_bad_line(error)
 
 
 def _blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[tuple[Block, pa.Array]]:
@@ -140,15 +140,15 @@ def _blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[tuple[Block, pa.Array]]:
 def _parse_files(
     parsing: Parsing, number: int, relation: str | None, place: int, rows: Iterable[pa.RecordBatch]
 ) -> Iterator[Parcel]:
-    def batches(refuse: Refuse | None) -> Iterator[Batch]:
+    def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
         for part in rows:
             for path, content in zip(*part.columns, strict=True):
-                yield from _file(path.as_py(), content.as_buffer(), relation, refuse)
+                yield from _file(path.as_py(), content.as_buffer(), relation, on_bad_line)
 
     return sent(parsing, (number, place), batches)
 
 
-def _file(url: str, content: pa.Buffer, relation: str | None, refuse: Refuse | None) -> Iterator[Batch]:
+def _file(url: str, content: pa.Buffer, relation: str | None, on_bad_line: OnBadLine | None) -> Iterator[Batch]:
     """The batches of a file, from a copy with the same name."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / unquote(url).rpartition("/")[2]
@@ -160,6 +160,6 @@ def _file(url: str, content: pa.Buffer, relation: str | None, refuse: Refuse | N
 
         reading = formats.read(path, predicate=relation)
         try:
-            yield from reading.refusing(refuse and (lambda error: refuse(named(error))))
+            yield from reading.skipping_bad_lines(on_bad_line and (lambda error: on_bad_line(named(error))))
         except InputError as error:
             raise named(error) from None

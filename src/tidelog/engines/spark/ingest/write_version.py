@@ -21,8 +21,8 @@ from tidelog.engines.spark.sharded.worker_dictionary import Shipped
 from tidelog.kernel.table import Table
 from tidelog.store import runs
 from tidelog.store.delta import Delta
-from tidelog.store.digest import Sum, sum_of_facts
-from tidelog.store.records import FactRun, Part
+from tidelog.store.digest import FactSum, sum_of_facts
+from tidelog.store.records import FactRun, PredicateFile
 
 # For each set, the piece of each shard that has facts of it.
 Sets = Sequence[Sequence[str | None]]
@@ -32,7 +32,7 @@ class Written(NamedTuple):
     """The files of a version, and the digest sums of the sets that were written."""
 
     run: FactRun
-    sums: tuple[Sum, ...]
+    sums: tuple[FactSum, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def write_change(cluster: Cluster, root: Path, start: int, version: int, sets: S
 def _write(cluster: Cluster, target: _Target, sets: Sets, terms: Shipped) -> Written:
     shards = len(sets[0])
     sent = cluster.run([Stage(partial(_write_shard, target, sets, terms), shards)])
-    reported: list[tuple[tuple[Part, ...], int, tuple[Sum, ...]]] = [pickle.loads(p.payload) for p in sent]
+    reported: list[tuple[tuple[PredicateFile, ...], int, tuple[FactSum, ...]]] = [pickle.loads(p.payload) for p in sent]
     parts = tuple(part for found, _, _ in reported for part in found)
     run = FactRun(target.start, target.to, sum(rows for _, rows, _ in reported), parts)
     sums = (sums for _, _, sums in reported)
