@@ -43,9 +43,9 @@ STORE_FAULTS = (
     Fault(
         "cache believed",
         "the checksum of a mapped array is not compared",
-        "store/cache.py",
-        "if durable_files.checksum(part) != checksum:",
-        "if len(part) < 0:",
+        "kernel/array_file.py",
+        "if checksum and self._checksum(start, nbytes) != checksum[0]:",
+        "if nbytes < 0:",
     ),
     Fault(
         "cache of another time",

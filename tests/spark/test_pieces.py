@@ -85,14 +85,14 @@ def test_homes_are_spread_and_do_not_change() -> None:
 
 def test_parcels_are_parts_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shard_files, "PARCEL_ROWS", 300)
-    parts = [next(Piece(shard_files.to_bytes([part])).all_rows()) for part in in_parcels(CASES[5])]
+    parts = [next(Piece.of_bytes(shard_files.to_bytes([part])).all_rows()) for part in in_parcels(CASES[5])]
     assert max(map(len, parts)) == 150  # two words a row
     assert np.array_equal(np.concatenate([p.rows for p in parts], axis=1), CASES[5].rows)
 
 
 def test_rows_with_a_value_are_found_with_and_without_an_order() -> None:
     rows = CASES[2]
-    piece = Piece(shard_files.to_bytes([rows]))
+    piece = Piece.of_bytes(shard_files.to_bytes([rows]))
     second = rows.layout.unpack(rows.rows, 1)
     for value in (*second[:20].tolist(), IDS + 1):
         assert np.array_equal(piece.having(rows.relation, value).rows, rows.rows[:, second == value])

@@ -1,6 +1,7 @@
 """Packed sorted columns of term ids: the only place where facts are joined.
 
     rows        sort, search and compare packed rows (arrays in, arrays out)
+    array_file  the container for arrays in files and messages
     run         one immutable sorted set of rows, in every order that was asked for
     table       a relation: a few runs and what was removed from them
     mixed       rows of several relations as one array, for small sets

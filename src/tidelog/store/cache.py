@@ -1,19 +1,13 @@
 """Facts and dictionary in one file that is memory-mapped: opening costs nothing, looking costs what is looked at.
 
-    "tidelog1" | bytes of the header | its checksum | the header (JSON) | arrays, each at a multiple of 64 bytes
-
-The header lists each array with its place and checksum; an array is checked when it is first looked at. The file can be
-made again from `runs/` and `dictionary/` at any time, so it is removed when it is found damaged.
+The file is a container of `tidelog.kernel.array_file` with a checksum for each array: an array is checked when it is
+first read. The file can be made again from `runs/` and `dictionary/` at any time, so a damaged one is removed.
 """
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -23,18 +17,13 @@ from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Chunk, StoredChunk
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.errors import CorruptionError, StoreError
-from tidelog.kernel.rows import Ints, Layout
+from tidelog.kernel.array_file import AnyArray, ArrayReader, ArrayWriter, Place
 from tidelog.kernel.run import Order, Run, order_for
 from tidelog.kernel.table import Table
 from tidelog.store import durable_files
 from tidelog.store.durable_files import Sink
 
 FOLDER = "cache"
-_MAGIC = b"tidelog1"
-_START = struct.Struct("<8sQI")
-_ALIGNED = 64
-
-AnyArray = npt.NDArray[Any]
 
 
 def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: LocalFacts, terms: int) -> None:
@@ -42,34 +31,20 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
 
     Nothing is written if the dictionary has other terms than the first `terms`, which are those on disk.
     """
-    arrays: list[AnyArray] = []
-    at = 0
-
-    def place(array: AnyArray) -> list[int]:
-        nonlocal at
-        arrays.append(array)
-        start, at = at, at + -(-array.nbytes // _ALIGNED) * _ALIGNED
-        return [start, array.nbytes, crc32(np.ascontiguousarray(array).data.cast("B")) if array.nbytes else 0]
-
-    header = json.dumps(
-        {
-            "name": name,
-            "E": [_table(relation, table.flat, [], place) for relation, table in E.tables.items()],
-            "I": [_table(r, t.flat, _useful_orders(t.arity), place) for r, t in I.tables.items()],
-            "chunks": [_chunk(chunk, place) for chunk in dictionary.chunks()],
-            "slots": place(dictionary.slots),
-        }
-    ).encode()
-    if len(dictionary) != terms:
+    arrays = ArrayWriter(checked=True)
+    header = {
+        "name": name,
+        "E": [_table(relation, table.flat, [], arrays) for relation, table in E.tables.items()],
+        "I": [_table(r, t.flat, _useful_orders(t.arity), arrays) for r, t in I.tables.items()],
+        "chunks": [_chunk(chunk, arrays) for chunk in dictionary.chunks()],
+        "slots": arrays.add(dictionary.slots),
+    }
+    if len(dictionary) != terms:  # also if another thread has just added some
         return
 
     def fill(sink: Sink) -> None:
-        sink.write(_START.pack(_MAGIC, len(header), crc32(header)))
-        sink.write(header)
-        for array in arrays:
-            sink.write(bytes(-sink.size % _ALIGNED))
-            sink.write(np.ascontiguousarray(array).data.cast("B") if array.nbytes else b"")
-        sink.write(bytes(-sink.size % _ALIGNED))
+        for buffer in arrays.buffers(header):
+            sink.write(buffer)
 
     try:
         (root / FOLDER).mkdir(exist_ok=True)
@@ -86,15 +61,14 @@ def _useful_orders(arity: int) -> list[Order]:
     return [order_for(arity, frozenset((column,))) for column in range(1, min(arity, 4))]
 
 
-def _table(relation: Relation, run: Run, orders: list[Order], place: Callable[[AnyArray], list[int]]) -> list[object]:
-    placed = [[list(order), *place(run.in_order(order))] for order in (run.natural, *orders)]
-    return [*relation, run.layout.arity, run.layout.bits, len(run), placed]
+def _table(relation: Relation, run: Run, orders: list[Order], arrays: ArrayWriter) -> list[object]:
+    return [*relation, *arrays.add_run(run, (run.natural, *orders))]
 
 
-def _chunk(chunk: Chunk, place: Callable[[AnyArray], list[int]]) -> list[object]:
+def _chunk(chunk: Chunk, arrays: ArrayWriter) -> list[object]:
     offsets = np.frombuffer(chunk.offsets, dtype=np.int32)[: len(chunk) + 1]
     data = np.frombuffer(chunk.data, dtype=np.uint8)[offsets[0] : offsets[-1]]
-    return [chunk.start, len(chunk), place(offsets - offsets[0]), place(data)]
+    return [chunk.start, len(chunk), arrays.add(offsets - offsets[0]), arrays.add(data)]
 
 
 def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | None:
@@ -113,7 +87,7 @@ def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | N
     except CorruptionError:  # in time to be made again
         return None
     dictionary = Dictionary.stored(chunks, slots)
-    E, I = ({(p, s): mapped.table(*more) for p, s, *more in header[key]} for key in ("E", "I"))
+    E, I = ({(p, s): Table((mapped.run(*more),)) for p, s, *more in header[key]} for key in ("E", "I"))
     return dictionary, LocalFacts(dictionary, E), LocalFacts(dictionary, I)
 
 
@@ -134,50 +108,35 @@ def check(root: Path, name: str) -> Iterator[str]:
             return
 
 
-class _Mapped:
-    """A cache file, and the arrays in it."""
+class _Mapped(ArrayReader):
+    """A cache file. It is removed when an array is found damaged."""
 
-    def __init__(self, path: Path, view: memoryview, header: Any, start: int) -> None:
-        self.path, self.view, self.header, self.start = path, view, header, start
+    def __init__(self, path: Path, view: memoryview) -> None:
+        super().__init__(view)
+        self.path = path
 
     @classmethod
     def open(cls, path: Path) -> _Mapped | None:
+        """The file, or None if it is damaged or is not the cache that its name says."""
         try:
-            view = durable_files.map_file(path)
+            mapped = cls(path, durable_files.map_file(path))
         except StoreError:
             return None
-        if len(view) < _START.size:
-            return None
-        magic, size, checksum = _START.unpack_from(view)
-        header = view[_START.size : _START.size + size]
-        if magic != _MAGIC or crc32(header) != checksum:
-            return None
-        start = -(-(_START.size + size) // _ALIGNED) * _ALIGNED
-        mapped = cls(path, view, json.loads(bytes(header)), start)
-        first, nbytes, _ = mapped.header["slots"]  # placed last
         if mapped.header.get("name") != path.name:
             return None
-        return mapped if start + first + -(-nbytes // _ALIGNED) * _ALIGNED == len(view) else None
+        return mapped if mapped.ends_with(mapped.header["slots"]) else None  # `slots` is the last array
 
-    def array(self, place: list[int], kind: Any) -> AnyArray:
-        at, nbytes, checksum = place
-        part = self.view[self.start + at : self.start + at + nbytes]
-        if durable_files.checksum(part) != checksum:
+    def array(self, place: Place, dtype: npt.DTypeLike) -> AnyArray:
+        try:
+            return super().array(place, dtype)
+        except CorruptionError:
             durable_files.remove(self.path)
-            raise CorruptionError(f"{self.path} was damaged and has been removed: open the knowledge base again")
-        return np.frombuffer(part, dtype=kind)
+            message = f"{self.path} was damaged and has been removed: open the knowledge base again"
+            raise CorruptionError(message) from None
 
-    def chunk(self, start: int, length: int, offsets: list[int], data: list[int]) -> StoredChunk:
+    def chunk(self, start: int, length: int, offsets: Place, data: Place) -> StoredChunk:
         def fetch() -> pa.Array:
             buffers = [self.array(offsets, np.uint8), self.array(data, np.uint8)]
             return pa.Array.from_buffers(pa.binary(), length, [None, *map(pa.py_buffer, buffers)])
 
         return StoredChunk(start, length, fetch)
-
-    def table(self, arity: int, bits: int, length: int, placed: list[list[Any]]) -> Table:
-        layout = Layout(arity, bits)
-
-        def fetch(place: list[int]) -> Callable[[], Ints]:
-            return lambda: self.array(place, np.int64).reshape(layout.words, length)
-
-        return Table((Run.stored(layout, length, {tuple(order): fetch(place) for order, *place in placed}),))

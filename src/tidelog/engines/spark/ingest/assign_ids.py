@@ -29,14 +29,13 @@ from tidelog.dictionary.arena import Ids, indices
 from tidelog.dictionary.batch import Codes
 from tidelog.engines.local.facts import WHOLE, Relation
 from tidelog.engines.spark.cluster.cluster import Parcel
-from tidelog.engines.spark.ingest import arrays
-from tidelog.engines.spark.ingest.arrays import Array
-from tidelog.engines.spark.ingest.chunks import codes_of, terms_of
+from tidelog.engines.spark.ingest.chunks import codes_of, terms_of, texts_as_arrays, texts_of_arrays
 from tidelog.engines.spark.ingest.parse import FAILED, REPORT, Clock, CodesFile, Parsed, Parsing, Spell
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.shard_files import Rows, Written, home
 from tidelog.engines.spark.sharded.worker_dictionary import Shipped
 from tidelog.errors import InputError
+from tidelog.kernel.array_file import AnyArray, read_packed, unpack, write_packed
 from tidelog.kernel.rows import Ints, Layout, layout_for
 from tidelog.model.terms import TRIPLE
 
@@ -75,7 +74,7 @@ class _Arrived:
         return arrived
 
     def _add_terms(self, parcel: Parcel) -> None:
-        (key, low), texts = arrays.unpack(parcel.payload)
+        (key, low), texts = unpack(parcel.payload)
         for bucket, terms in enumerate(terms_of(*texts), low):
             if len(terms):
                 self.terms.setdefault(bucket, []).append((key, terms))
@@ -92,8 +91,8 @@ def number(parsing: Parsing, shipped: Shipped | None, place: int, parcels: Itera
     for bucket in range(low, high):
         new = _number_bucket(arrived.terms.pop(bucket, []), dictionary, answers)
         counts.append(len(new))
-        texts += arrays.texts_as_arrays(new)
-    written = arrays.write(parsing.directory, None, texts), answers.write(parsing.directory)
+        texts += texts_as_arrays(new)
+    written = write_packed(parsing.directory, None, texts), answers.write(parsing.directory)
     report = Numbered(low, counts, *written, clock.spell(), arrived.parsed)
     yield Parcel(place, NUMBERED, pickle.dumps(report))
 
@@ -126,13 +125,13 @@ class _Answers:
 
     def write(self, directory: str) -> str:
         """One file for all sections; `answer` finds the part of one."""
-        parts: list[Array] = [np.concatenate(parts) for parts in self.parts.values()]
+        parts: list[AnyArray] = [np.concatenate(parts) for parts in self.parts.values()]
         ends = np.cumsum([len(p) for p in parts]).tolist()
         words = {key: [end - len(p), end] for key, p, end in zip(self.parts, parts, ends, strict=True)}
-        return arrays.write(directory, words, [np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)])
+        return write_packed(directory, words, [np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)])
 
 
-_opened = lru_cache(maxsize=64)(arrays.read)
+_opened = lru_cache(maxsize=64)(read_packed)
 
 
 def answer(path: str, key: str) -> Ids:
@@ -145,8 +144,8 @@ def answer(path: str, key: str) -> Ids:
 
 def new_terms(path: str) -> Iterator[pa.Array]:
     """The new terms of one bucket after the other."""
-    _, texts = arrays.read(path)
-    return (arrays.texts_of_arrays(o, d) for o, d in zip(texts[::2], texts[1::2], strict=True))
+    _, texts = read_packed(path)
+    return (texts_of_arrays(o, d) for o, d in zip(texts[::2], texts[1::2], strict=True))
 
 
 ROWS, CLOCK, SHARD = "rows", "clock", "shard"
@@ -232,7 +231,7 @@ def gather(directory: str, place: int, parcels: Iterable[Parcel]) -> Iterator[Pa
         if parcel.tag == CLOCK:
             routed.append(pickle.loads(parcel.payload))
         else:
-            for rows in shard_files.Piece(parcel.payload).all_rows():
+            for rows in shard_files.Piece.of_bytes(parcel.payload).all_rows():
                 parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
     clock = Clock()
     shard = [_sorted(relation, layout, parts.pop((relation, layout))) for relation, layout in sorted(parts, key=str)]

@@ -20,8 +20,7 @@ import pyarrow as pa
 
 from tidelog.dictionary.arena import hash_many, indices
 from tidelog.dictionary.batch import Batch, Codes
-from tidelog.engines.spark.ingest import arrays
-from tidelog.engines.spark.ingest.arrays import Array
+from tidelog.kernel.array_file import AnyArray, read_packed, write_packed
 from tidelog.kernel.rows import Ints
 
 BUCKETS = 64
@@ -43,13 +42,13 @@ class Section:
         """The codes, in a file."""
         words = [[predicate, arity] for predicate, arity in self.relations]
         columns = [column for columns in self.relations.values() for column in columns]
-        return arrays.write(directory, words, [self.starts, *columns])
+        return write_packed(directory, words, [self.starts, *columns])
 
     def rows(self) -> list[tuple[str, int, int]]:
         """Predicate, number of arguments, and number of rows of each relation."""
         return [(predicate, arity, len(columns[0])) for (predicate, arity), columns in self.relations.items()]
 
-    def parcels(self, low: int, high: int) -> Iterator[tuple[int, list[Array]]]:
+    def parcels(self, low: int, high: int) -> Iterator[tuple[int, list[AnyArray]]]:
         """The terms of the buckets from one up to another: (first bucket, what `terms_of` reads)."""
         first = low
         for bucket in range(low, high):
@@ -65,20 +64,20 @@ class Section:
         start, stop = int(self.starts[low]), int(self.starts[high])
         return self.terms.slice(start, stop - start)
 
-    def _arrays(self, low: int, high: int) -> list[Array]:
-        return [np.diff(self.starts[low : high + 1]), *arrays.texts_as_arrays(self._slice(low, high))]
+    def _arrays(self, low: int, high: int) -> list[AnyArray]:
+        return [np.diff(self.starts[low : high + 1]), *texts_as_arrays(self._slice(low, high))]
 
 
-def terms_of(counts: Array, offsets: Array, data: Array) -> Iterator[pa.Array]:
+def terms_of(counts: AnyArray, offsets: AnyArray, data: AnyArray) -> Iterator[pa.Array]:
     """The terms of one bucket after the other."""
-    terms = arrays.texts_of_arrays(offsets, data)
+    terms = texts_of_arrays(offsets, data)
     for start, stop in pairwise([0, *np.cumsum(counts).tolist()]):
         yield terms.slice(start, stop - start)
 
 
 def codes_of(path: str) -> tuple[Ints, dict[tuple[str, int], list[Codes]]]:
     """What `Section.write` has written: where each bucket starts, and the columns of each relation."""
-    words, (starts, *columns) = arrays.read(path)
+    words, (starts, *columns) = read_packed(path)
     left = iter(columns)
     return starts, {(predicate, arity): [next(left) for _ in range(arity)] for predicate, arity in words}
 
@@ -130,3 +129,17 @@ def _in_buckets(terms: pa.Array) -> tuple[pa.Array, Ints, npt.NDArray[np.int32]]
     starts = np.zeros(BUCKETS + 1, dtype=np.int64)
     np.cumsum(np.bincount(buckets, minlength=BUCKETS), out=starts[1:])
     return terms.take(indices(order)), starts, places
+
+
+def texts_as_arrays(texts: pa.Array) -> list[AnyArray]:
+    """A binary array as its offsets from 0 and its bytes."""
+    _, raw_offsets, raw = texts.buffers()
+    if not len(texts) or raw is None:
+        return [np.zeros(len(texts) + 1, dtype=np.int32), np.empty(0, dtype=np.uint8)]
+    offsets = np.frombuffer(raw_offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return [offsets - offsets[0], np.frombuffer(raw, dtype=np.uint8)[offsets[0] : offsets[-1]]]
+
+
+def texts_of_arrays(offsets: AnyArray, data: AnyArray) -> pa.Array:
+    """The binary array that `texts_as_arrays` took apart."""
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, pa.py_buffer(offsets), pa.py_buffer(data)])

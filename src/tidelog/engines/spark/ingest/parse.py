@@ -25,10 +25,10 @@ import pyarrow as pa
 
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.spark.cluster.cluster import Parcel
-from tidelog.engines.spark.ingest import arrays
 from tidelog.engines.spark.ingest.chunks import BUCKETS, Section, sections
 from tidelog.errors import InputError
 from tidelog.formats import FAIL, QUARANTINE, BadLineCollector, FactFile, OnBadLine, Span, from_arrow
+from tidelog.kernel.array_file import pack
 
 LARGEST = 64 << 20  # bytes of a split at most: a task stays below a gigabyte
 _SMALLEST = 1 << 20  # smaller ones cost more to start than to read
@@ -181,4 +181,4 @@ def _refused(parsing: Parsing) -> Iterator[tuple[BadLineCollector, str]]:
 def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:
     for numberer in range(parsing.numberers):
         for low, texts in section.parcels(*parsing.buckets(numberer)):
-            yield Parcel(numberer, TERMS, arrays.pack([key, low], texts))
+            yield Parcel(numberer, TERMS, pack([key, low], texts))

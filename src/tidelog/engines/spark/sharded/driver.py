@@ -74,7 +74,7 @@ def facts_of(driver: Driver, found: Found, number: int, kind: str = "all") -> No
 def tally_of(driver: Driver, found: Found) -> TallyNode:
     """What came back as a tally."""
     if all(r.written is None for _, r in found):
-        rows = [rows for _, r in found for rows in Piece(r.rows).all_rows()]
+        rows = [rows for _, r in found for rows in Piece.of_bytes(r.rows).all_rows()]
         if sum(map(len, rows)) <= driver.small:
             return TallyHeld(
                 LocalTally.sum(driver.dictionary, (_counted(driver.dictionary, r) for r in rows)), driver.scratch
@@ -93,7 +93,7 @@ def by_shard(driver: Driver, found: Found, number: int, kind: str, key: int) -> 
     files: list[Written | None] = [None] * driver.shards
     for shard, r in found:
         if (r.result, r.kind, r.key) == (number, kind, key):
-            rows = [] if r.written else [rows for rows in Piece(r.rows).all_rows() if len(rows)]
+            rows = [] if r.written else [rows for rows in Piece.of_bytes(r.rows).all_rows() if len(rows)]
             files[shard] = r.written or (shard_files.write(driver.scratch, rows, key) if rows else None)
     return files
 

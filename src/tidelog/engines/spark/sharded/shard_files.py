@@ -11,25 +11,23 @@ that all processes of a machine share its pages. A shard is the facts whose *key
 
 from __future__ import annotations
 
-import json
-import mmap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.kernel import rows as packed
+from tidelog.kernel.array_file import ArrayReader, ArrayWriter, Place, map_arrays
 from tidelog.kernel.rows import Ints, Layout
 from tidelog.kernel.run import Order, Run, order_for
 from tidelog.model.terms import TRIPLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(33)
-_ALIGNED = 64
 _SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
 _SCANS = 8  # values looked for one by one before it pays to sort by them
 PARCEL_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
@@ -109,38 +107,19 @@ def in_parcels(rows: Rows) -> Iterator[Rows]:
         yield rows.take(slice(start, start + most))
 
 
-def to_bytes(parts: Sequence[Rows], key: int = 0) -> bytes:
+def to_bytes(parts: Sequence[Rows]) -> bytes:
     """A piece for a parcel."""
-    return b"".join(_buffers(parts, key))
+    writer, header = _container(parts, 0)
+    return b"".join(writer.buffers(header))
 
 
-def _buffers(parts: Sequence[Rows], key: int) -> list[bytes | memoryview]:
-    """What a piece consists of. With a key, rows are also kept in the order that starts with its column."""
-    entries, arrays, at = [], [], 0
+def _container(parts: Sequence[Rows], key: int) -> tuple[ArrayWriter, object]:
+    """The arrays of a piece and its header. With a key, rows are also kept in the order that starts with its column."""
+    writer, header = ArrayWriter(), []
     for part in parts:
-        offsets = []
-        orders = _orders(part, key)
-        for array in (*(Run(part.layout, part.rows).in_order(order) for order in orders), part.weight):
-            if array is not None:
-                arrays.append(array)
-                offsets.append(at)
-                at += _aligned(array.nbytes)
-        weight = offsets.pop() if part.weight is not None else None
-        starts = [[list(order), offset] for order, offset in zip(orders, offsets, strict=True)]
-        entries.append([*part.relation, part.layout.arity, part.layout.bits, len(part), starts, weight])
-    header = json.dumps(entries, separators=(",", ":")).encode()
-    buffers: list[bytes | memoryview] = [len(header).to_bytes(8, "little"), header, _padding(8 + len(header))]
-    for array in arrays:
-        buffers += [np.ascontiguousarray(array).data, _padding(array.nbytes)]
-    return buffers
-
-
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
-
-
-def _padding(size: int) -> bytes:
-    return bytes(_aligned(size) - size)
+        entry = writer.add_run(Run(part.layout, part.rows), _orders(part, key))
+        header.append([*part.relation, *entry, None if part.weight is None else writer.add(part.weight)])
+    return writer, header
 
 
 def _orders(part: Rows, key: int) -> list[Order]:
@@ -150,27 +129,28 @@ def _orders(part: Rows, key: int) -> list[Order]:
     return list(dict.fromkeys((natural, keyed)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    layout: Layout
+class _Entry(NamedTuple):
+    """A relation in the header of a piece, as `ArrayWriter.add_run` has described it, and the place of its weights."""
+
+    arity: int
+    bits: int
     length: int
-    orders: Mapping[Order, int]  # where each order starts
-    weight: int | None
+    placed: Sequence[Sequence[Any]]
+    weight: Place | None
 
 
 class Piece:
     """What `to_bytes` has packed."""
 
-    def __init__(self, block: bytes | memoryview | mmap.mmap) -> None:
-        self._block = memoryview(block)
-        size = int.from_bytes(self._block[:8], "little")
-        self._start = _aligned(8 + size)
-        self._entries: dict[Relation, _Entry] = {}
-        for predicate, split_, arity, bits, length, orders, weight in json.loads(bytes(self._block[8 : 8 + size])):
-            by_order = {tuple(order): offset for order, offset in orders}
-            self._entries[predicate, split_] = _Entry(Layout(arity, bits), length, by_order, weight)
+    def __init__(self, arrays: ArrayReader) -> None:
+        self._arrays = arrays
+        self._entries = {(predicate, split_): _Entry(*entry) for predicate, split_, *entry in arrays.header}
         self._runs: dict[Relation, Run] = {}
         self._scans: dict[Relation, int] = {}
+
+    @classmethod
+    def of_bytes(cls, block: bytes | memoryview) -> Piece:
+        return cls(ArrayReader(block))
 
     def relations(self) -> Collection[Relation]:
         return self._entries.keys()
@@ -184,9 +164,9 @@ class Piece:
 
     def rows(self, relation: Relation) -> Rows:
         entry = self._entries[relation]
-        natural = tuple(range(entry.layout.arity))
-        weight = None if entry.weight is None else self._array(entry.weight, entry.length)
-        return Rows(relation, entry.layout, self._packed(entry, natural), weight)
+        layout, natural = Layout(entry.arity, entry.bits), list(entry.placed[0][1:])
+        weight = None if entry.weight is None else self._arrays.array(entry.weight, np.int64)
+        return Rows(relation, layout, self._arrays.rows(layout, entry.length, natural), weight)
 
     def all_rows(self) -> Iterator[Rows]:
         return map(self.rows, self._entries)
@@ -194,9 +174,7 @@ class Piece:
     def run(self, relation: Relation) -> Run:
         """The rows of a relation as a run, always the same one, so that an order is made once."""
         if relation not in self._runs:
-            entry = self._entries[relation]
-            fetch = {order: partial(self._packed, entry, order) for order in entry.orders}
-            self._runs[relation] = Run.stored(entry.layout, entry.length, fetch)
+            self._runs[relation] = self._arrays.run(*self._entries[relation][:4])
         return self._runs[relation]
 
     def having(self, relation: Relation, value: int) -> Rows:
@@ -209,13 +187,6 @@ class Piece:
         (low,), (high,) = run.ranges(order, (value,), 1)
         first = rows.layout.unpack(run.in_order(order)[:, low:high], 1)
         return Rows(relation, rows.layout, rows.layout.pack([first, value], high - low))
-
-    def _packed(self, entry: _Entry, order: Order) -> Ints:
-        words = entry.layout.words
-        return self._array(entry.orders[order], words * entry.length).reshape(words, entry.length)
-
-    def _array(self, offset: int, count: int) -> Ints:
-        return np.frombuffer(self._block, dtype=np.int64, count=count, offset=self._start + offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +237,11 @@ class Written:
 def write(directory: Path | str, parts: Sequence[Rows], key: int = 0) -> Written:
     """A new piece file of sorted, distinct rows, at most one part for each relation. It has a name of its own."""
     path = Path(directory) / f"{uuid4().hex}.piece"
-    with path.open("xb") as file:
-        file.writelines(_buffers(parts, key))
+    writer, header = _container(parts, key)
+    writer.write(path, header)
     return Written(str(path), {part.relation: stat(part) for part in parts})
 
 
 def read(path: Path | str) -> Piece:
     """A piece file, mapped; the mapping lives as long as an array of it does."""
-    with Path(path).open("rb") as file:
-        return Piece(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return Piece(map_arrays(path))

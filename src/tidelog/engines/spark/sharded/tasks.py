@@ -153,7 +153,7 @@ def scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Par
 
 def gather(gathered: Gathered, payload: bytes | memoryview) -> None:
     """Rows that were packed, on their way to a fact set."""
-    for rows in Piece(payload).all_rows():
+    for rows in Piece.of_bytes(payload).all_rows():
         gathered.parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
 
 
@@ -185,7 +185,7 @@ def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]
 def _tally(site: Site, parcel: Parcel) -> LocalTally:
     """The rows of a parcel. Each relation is in it once."""
     counts = {}
-    for rows in Piece(parcel.payload).all_rows():
+    for rows in Piece.of_bytes(parcel.payload).all_rows():
         assert rows.weight is not None
         counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
     return LocalTally(site.dictionary, counts)
