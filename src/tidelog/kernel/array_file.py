@@ -87,7 +87,7 @@ class ArrayReader:
         encoded = self._block[_START.size : _START.size + size]
         if magic != _MAGIC or crc32(encoded) != checksum:
             raise CorruptionError("the header of a container of arrays is damaged")
-        self._start = _START.size + size + -(_START.size + size) % _ALIGNED
+        self._start: int = _START.size + size + -(_START.size + size) % _ALIGNED
         self.header: Any = json.loads(bytes(encoded))
 
     def ends_with(self, place: Place) -> bool:
