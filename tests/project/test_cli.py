@@ -13,7 +13,7 @@ import pytest
 
 from tests.project.documents import ROOT
 from tidelog import __version__, cli
-from tidelog.cli.commands import doctor
+from tidelog.cli.commands import machine
 
 FLIGHTS = ROOT / "demo" / "flights.rls"
 
@@ -174,7 +174,7 @@ def test_an_exhausted_machine_is_an_error_not_a_traceback(tidelog: Command, monk
     def exhausted(directory: Path) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(doctor, "findings", exhausted)
+    monkeypatch.setattr(machine, "findings", exhausted)
     ran = tidelog("doctor")
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("error: out of memory; set TIDELOG_MEMORY")
@@ -233,7 +233,7 @@ def test_doctor(tidelog: Command) -> None:
 
 
 def test_doctor_gives_advice(tidelog: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "REQUIRED", ("no-such-package",))
+    monkeypatch.setattr(machine, "REQUIRED", ("no-such-package",))
     monkeypatch.setenv("TIDELOG_MEMORY", "much")
     ran = tidelog("doctor")
     assert ran.code == 1
@@ -259,7 +259,7 @@ def test_interruption_is_130(tidelog: Command, monkeypatch: pytest.MonkeyPatch) 
     def interrupted(directory: Path) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(doctor, "findings", interrupted)
+    monkeypatch.setattr(machine, "findings", interrupted)
     assert tidelog("doctor") == Ran(130, "", "error: interrupted\n")
 
 

@@ -10,28 +10,28 @@ from types import ModuleType
 from typing import NoReturn
 
 from tidelog import __version__
-from tidelog.cli.options import Command, Implementation
+from tidelog.cli.options import Command
 
 COMMANDS = (
-    Command("init", "make a knowledge base"),
-    Command("load", "load data and programs into a knowledge base"),
-    Command("update", "add and remove facts and rules, or show what that would change"),
-    Command("query", "answer a query"),
-    Command("explain", "show why a fact holds, does not hold, went or stayed"),
-    Command("inconsistencies", "list what contradicts what"),
-    Command("repair", "propose facts to remove so that a fact no longer follows"),
-    Command("rules", "print the rules of a knowledge base"),
-    Command("status", "show the size and state of a knowledge base"),
-    Command("log", "list the versions of a knowledge base"),
-    Command("diff", "show what changed between two versions"),
-    Command("verify", "check everything a knowledge base has on disk"),
-    Command("compact", "fold a knowledge base into fewer files, or forget old versions"),
-    Command("export", "write facts to files"),
-    Command("run", "run a program: import, reason, write its exports"),
-    Command("check", "check a program without running it, and show its strata"),
-    Command("generate", "write benchmark data and its rules"),
-    Command("doctor", "check this machine and say what to do"),
-    Command("bench", "compare with other reasoners (in a source checkout)"),
+    Command("init", "changing", "make a knowledge base"),
+    Command("load", "changing", "load data and programs into a knowledge base"),
+    Command("update", "changing", "add and remove facts and rules, or show what that would change"),
+    Command("query", "reading", "answer a query"),
+    Command("explain", "explaining", "show why a fact holds, does not hold, went or stayed"),
+    Command("inconsistencies", "reading", "list what contradicts what"),
+    Command("repair", "explaining", "propose facts to remove so that a fact no longer follows"),
+    Command("rules", "reading", "print the rules of a knowledge base"),
+    Command("status", "history", "show the size and state of a knowledge base"),
+    Command("log", "history", "list the versions of a knowledge base"),
+    Command("diff", "history", "show what changed between two versions"),
+    Command("verify", "history", "check everything a knowledge base has on disk"),
+    Command("compact", "history", "fold a knowledge base into fewer files, or forget old versions"),
+    Command("export", "reading", "write facts to files"),
+    Command("run", "programs", "run a program: import, reason, write its exports"),
+    Command("check", "programs", "check a program without running it, and show its strata"),
+    Command("generate", "programs", "write benchmark data and its rules"),
+    Command("doctor", "machine", "check this machine and say what to do"),
+    Command("bench", "machine", "compare with other reasoners (in a source checkout)"),
 )
 
 INTERRUPTED = 130  # what a shell reports for a process ended by control-C
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _WithoutPandas:
-    """pyarrow imports pandas wherever it is installed. Only Spark needs it, and it takes longer than most commands."""
+    """Prevents pyarrow from importing pandas, which takes longer than most commands. Only Spark needs pandas."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
         if name == "pandas" and "pyspark" not in sys.modules:
@@ -63,7 +63,7 @@ class _WithoutPandas:
 def _run(options: Namespace) -> int:
     from tidelog.errors import TidelogError
 
-    command: Implementation = options.command
+    command: Command = options.command
     try:
         code = command.run(options)
         sys.stdout.flush()
@@ -90,7 +90,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _pipe_closed() -> int:
-    """The reader (`| head`) has gone: nobody is left to tell. Python must not try to flush at exit."""
+    """The process that read our output (`| head`) has ended. Redirect stdout, so that Python does not flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
@@ -101,7 +101,7 @@ class _ArgumentParser(ArgumentParser):
 
 
 def _parser(words: Sequence[str]) -> ArgumentParser:
-    """The parser; only the command that is named gets its arguments, so that no other module is imported."""
+    """The parser. Only the command in `words` gets its arguments, so that no module of another command is imported."""
     parser = _ArgumentParser(
         prog="tidelog",
         description="Keep the consequences of rules over data exactly right while both change.",
@@ -112,11 +112,11 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
     for command in COMMANDS:
         each = commands.add_parser(command.name, help=command.help, description=command.help)
         if command.name in words:
-            _configure(each, command.load())
+            _configure(each, command)
     return parser
 
 
-def _configure(parser: ArgumentParser, command: Implementation) -> None:
+def _configure(parser: ArgumentParser, command: Command) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON for machines")
     command.configure(parser)
     parser.set_defaults(command=command)

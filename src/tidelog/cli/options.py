@@ -1,15 +1,12 @@
-"""What a command is. One module per command; `tidelog.cli` holds the tuple of them.
+"""What a command is, and the options that several commands share.
 
-A command's module is imported when the command is used, so that `tidelog --help` answers at once. It offers
+A command `name` is two functions of a module in `tidelog.cli.commands`:
 
-    configure(parser)     add the command's arguments
-    run(options)          do it, and give the exit code
+    configure_name(parser)     adds the arguments of the command
+    run_name(options)          runs the command and returns the exit code
 
-and imports numpy, pyarrow and all that needs them only inside `run`.
-
-What the commands on a knowledge base share: its path, its past, and how it is opened.
-
-`--engine` and `--master`: where the work is done.
+The module is imported when one of its commands is used, so that `tidelog --help` answers at once. For the same reason
+it imports numpy, pyarrow and the modules that need them only inside functions.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tidelog.errors import UsageError
 
@@ -25,22 +22,22 @@ if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
 
 
-class Implementation(Protocol):
-    """What the module of a command offers."""
-
-    def configure(self, parser: ArgumentParser) -> None: ...
-
-    def run(self, options: Namespace) -> int: ...
-
-
 class Command(NamedTuple):
-    """The name of a command, which is also that of its module, and one line of help."""
+    """A command, the module of `tidelog.cli.commands` that holds its functions, and one line of help."""
 
     name: str
+    module: str
     help: str
 
-    def load(self) -> Implementation:
-        return cast(Implementation, import_module(f"tidelog.cli.commands.{self.name}"))
+    def configure(self, parser: ArgumentParser) -> None:
+        self._function("configure")(parser)
+
+    def run(self, options: Namespace) -> int:
+        code: int = self._function("run")(options)
+        return code
+
+    def _function(self, verb: str) -> Any:
+        return getattr(import_module(f"tidelog.cli.commands.{self.module}"), f"{verb}_{self.name}")
 
 
 def add_knowledge_base(parser: ArgumentParser) -> None:
@@ -52,7 +49,7 @@ def add_version(parser: ArgumentParser) -> None:
 
 
 def natural(text: str) -> int:
-    """An argument that is 0 or more."""
+    """Argument type: a whole number, 0 or more."""
     if not text.isdecimal():
         raise ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
     return int(text)
@@ -65,7 +62,7 @@ def open_to_read(options: Namespace) -> KnowledgeBase:
 
 
 def open_to_change(options: Namespace) -> KnowledgeBase:
-    """Only what is there already: a mistyped path must not become a knowledge base."""
+    """Open a knowledge base that exists: a mistyped path must not create one."""
     import tidelog
 
     return tidelog.open(options.kb, create=False)
@@ -87,7 +84,7 @@ def add_engine(parser: ArgumentParser) -> None:
 
 
 def engine(options: Namespace) -> str:
-    """The engine that was asked for."""
+    """The engine that the user chose."""
     if options.master and options.engine == "local":
         raise UsageError("--master is for Spark; leave out --engine local")
     return str(options.engine)

@@ -1,12 +1,12 @@
-"""Printing: tables for people, JSON for machines, and progress on stderr while someone is watching.
+"""Printing: tables, JSON, rows of answers, and progress on stderr if that is a terminal.
 
-Rows of answers as text.
+Formats of answers:
 
-    table   for people
-    json    {"variables": [...], "total": n, "rows": [...]}
+    table            aligned columns
+    json             {"variables": [...], "total": n, "rows": [...]}
+    csv, tsv, xml    as the W3C defines them (`tidelog.formats.results`)
 
-and the W3C formats csv, tsv and xml (`tidelog.formats.results`). A query without variables has no rows to show: it is
-answered `true` or `false`.
+The answer to a query without variables is `true` or `false`.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ def print_json(value: object) -> None:
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, cell: Cell | None = None) -> None:
-    """Columns as wide as their widest cell (of the first rows, if there are many); numbers to the right.
+    """Print columns as wide as their widest cell (of the first rows, if there are many). Numbers are right-aligned.
 
-    `cell` gives the text of a value; else numbers are counts, and get separators.
+    `cell` returns the text of a value. By default numbers are counts and get separators.
 
     >>> print_table(("predicate", "facts"), [("parent", 3), ("ancestor", 1200)])
     predicate  facts
@@ -70,12 +70,12 @@ def count_cell(value: object) -> str:
 
 
 def value_cell(value: object) -> str:
-    """A value of an answer."""
+    """The text of a value in an answer."""
     return plain_text(value) if isinstance(value, bool | float) else visible(str(value))
 
 
 def visible(text: str) -> str:
-    """In one line, and without what a terminal would obey."""
+    """`text` on one line, with control characters escaped."""
     return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
@@ -84,7 +84,7 @@ def _escaped(character: str) -> str:
 
 
 def file_size(count: int) -> str:
-    """Bytes as people say them.
+    """A number of bytes in a readable unit.
 
     >>> file_size(532), file_size(20_480), file_size(3_500_000)
     ('532 bytes', '20.5 kB', '3.5 MB')
@@ -100,7 +100,7 @@ def warn(message: str) -> None:
 
 
 class ProgressLine:
-    """One line on stderr that says what is being done; nothing at all when stderr is not a terminal."""
+    """One line on stderr that shows the current step. Prints nothing if stderr is not a terminal."""
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
@@ -115,7 +115,7 @@ class ProgressLine:
 
 @contextmanager
 def progress() -> Iterator[ProgressLine]:
-    """A progress line that is gone when the work is done, or has failed."""
+    """Yield a progress line; it is erased when the block ends, also after an error."""
     line = ProgressLine()
     try:
         yield line
@@ -125,7 +125,7 @@ def progress() -> Iterator[ProgressLine]:
 
 @contextmanager
 def working(doing: str) -> Iterator[Callable[[str], None]]:
-    """Says what is being done and for how many seconds already; nothing if it is quick. What it gives says more."""
+    """Show `doing` and the seconds so far, unless the block ends quickly. Yields a function that adds a detail."""
     now = [doing]
 
     def say(more: str) -> None:
@@ -192,7 +192,7 @@ def _print_rest(total: int, limit: int | None) -> None:
 
 
 def _print_json(answers: Answers, rows: Rows) -> None:
-    """Row by row, so that any number of them can be printed."""
+    """Print row by row, so that any number of rows fits in memory."""
     print(f'{{\n  "variables": {json.dumps(answers.names)},\n  "total": {len(answers)},\n  "rows": [', end="")
     start, end = "\n", ""
     for row in rows:
@@ -202,6 +202,6 @@ def _print_json(answers: Answers, rows: Rows) -> None:
 
 
 def json_value(value: Value) -> object:
-    """Numbers and booleans as such, where JSON has them; anything else as its plain text."""
+    """A value for JSON: numbers and booleans as they are where JSON has them, other values as plain text."""
     exact = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
     return value if exact else plain_text(value)

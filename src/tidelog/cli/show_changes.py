@@ -1,12 +1,12 @@
-"""Changes as lines: `+ fact .` for what is gained, `- fact .` for what is lost.
+"""Changes as lines: `+ fact .` for a fact gained, `- fact .` for a fact lost.
 
-A change that was not made, as a diff: rules, then facts by relation, each that is derived marked as such.
+A preview is printed as a diff: first rules, then facts by relation. Derived facts are marked.
 
     - flight(berlin, oslo) .
     + flight(berlin, riga) .
     - reach(berlin, bergen) .  % derived
 
-What stands behind `%` is a comment, so the lines of one sign can be read again.
+`%` starts a comment, so the lines of one sign, without the sign, can be loaded again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Facts = Change | Difference
     Prefixes = Mapping[str, str]
-    from tidelog.changes.result import Change
 
 _SORTED = 10_000  # facts at most
 
@@ -37,13 +36,13 @@ def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
 
 
 def print_change(change: Change, prefixes: Prefixes, show: int) -> None:
-    """The facts as lines, then one line that says it all."""
+    """Print the facts as lines, then a summary line."""
     print_lines(change, prefixes, show)
     print(change)
 
 
 def print_lines(facts: Facts, prefixes: Prefixes, show: int | None) -> None:
-    """Facts gained and lost, at most `show` of each; how many more there are is said."""
+    """Print the facts gained and lost, at most `show` of each sign, and how many more there are."""
     for sign, answers in (("-", facts.removed), ("+", facts.added)):
         for line in _shown(answers, prefixes, show):
             print(sign, visible(line))
@@ -52,7 +51,7 @@ def print_lines(facts: Facts, prefixes: Prefixes, show: int | None) -> None:
 
 
 def change_json(change: Change, show: int | None) -> dict[str, object]:
-    """The fields of a change: counts, and the facts themselves if they are to be shown."""
+    """The fields of a change for JSON: counts, and at most `show` facts (None: all, 0: none)."""
     return {
         "version": change.version,
         **facts_json(change, show),
@@ -65,7 +64,7 @@ def change_json(change: Change, show: int | None) -> dict[str, object]:
 
 
 def facts_json(facts: Facts, show: int | None) -> dict[str, object]:
-    """How many facts were gained and lost, and at most `show` of each (None: all); with 0 only how many."""
+    """The numbers of facts gained and lost, and at most `show` facts of each (None: all, 0: none)."""
     counts: dict[str, object] = {"added": len(facts.added), "removed": len(facts.removed)}
     if show == 0:
         return counts
@@ -74,13 +73,13 @@ def facts_json(facts: Facts, show: int | None) -> dict[str, object]:
 
 
 def _shown(answers: FactAnswers, prefixes: Prefixes | None, show: int | None) -> Iterator[str]:
-    """At most `show` facts (None: all), in order unless there are very many."""
+    """At most `show` facts (None: all), sorted unless there are very many."""
     texts = answers.texts(prefixes)
     return islice(sorted(texts) if show != 0 and len(answers) <= _SORTED else texts, show)
 
 
 def report_change(change: Change, prefixes: Prefixes, show: int, *, as_json: bool) -> None:
-    """What `load` and `update` print."""
+    """Print a change as `load` does."""
     if as_json:
         print_json(change_json(change, show))
     else:
@@ -88,7 +87,7 @@ def report_change(change: Change, prefixes: Prefixes, show: int, *, as_json: boo
 
 
 def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
-    """At most `show` facts of each sign, and how many more there are."""
+    """Print at most `show` facts of each sign by relation, and how many more there are."""
     from tidelog.rules.printer import format_predicate, format_rule
 
     for sign, rules in (("-", change.removed_rules), ("+", change.added_rules)):
@@ -107,10 +106,10 @@ def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
 
 
 def _lines(facts: FactAnswers, prefixes: Prefixes) -> Iterator[str]:
-    """In order unless there are very many."""
+    """The facts as lines, sorted unless there are very many."""
     texts = zip(facts.texts(prefixes), facts.asserted, strict=True)
     ordered = sorted(texts) if len(facts) <= _SORTED else texts
-    return (text if asserted else f"{text}  % derived" for text, asserted in ordered)
+    return (text if explicit else f"{text}  % derived" for text, explicit in ordered)
 
 
 def _summary(change: Change) -> str:
@@ -121,7 +120,7 @@ def _summary(change: Change) -> str:
 
 
 def preview_json(change: Change, show: int) -> dict[str, object]:
-    """The fields of a change, and what only a preview has."""
+    """The fields of a change, and those that only a preview has."""
     predicted = change.predicted
     numbers = ("derivations", "added", "removed")
     return {

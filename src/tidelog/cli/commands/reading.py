@@ -1,4 +1,4 @@
-"""`tidelog query`: all values that make a pattern true, or the answer to a SPARQL query."""
+"""Commands that read facts and rules: `query`, `export`, `inconsistencies` and `rules`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,22 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import add_knowledge_base, add_version, as_of, natural, open_to_read
-from tidelog.cli.output import TEXT_FORMATS, print_rows, print_solutions, warn, working
+from tidelog.cli.options import add_engine, add_knowledge_base, add_version, as_of, engine, natural, open_to_read
+from tidelog.cli.output import (
+    TEXT_FORMATS,
+    print_json,
+    print_rows,
+    print_solutions,
+    print_table,
+    visible,
+    warn,
+    working,
+)
 from tidelog.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +32,7 @@ if TYPE_CHECKING:
     from tidelog.queries.sparql.solutions import Found
 
     Show = Callable[[str], None]
+
 
 _PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
 _FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?<]|SELECT\((?=[^{]*\{)"  # no pattern has a brace
@@ -32,7 +43,7 @@ _ROW_FORMATS = (*TEXT_FORMATS, "parquet")
 _FILE = (".rq", ".sparql")
 
 
-def configure(parser: ArgumentParser) -> None:
+def configure_query(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
     parser.add_argument(
         "query",
@@ -54,7 +65,8 @@ def configure(parser: ArgumentParser) -> None:
     )
 
 
-def run(options: Namespace) -> int:
+def run_query(options: Namespace) -> int:
+    """Print all values that make a pattern true, or the answer to a SPARQL query."""
     text, form = _text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
@@ -94,7 +106,7 @@ def _answer_sparql(kb: KnowledgeBase, text: str, options: Namespace) -> Show:
 
 
 def is_sparql(text: str) -> bool:
-    """Whether a query is SPARQL, by its first word; a pattern starts with a relation and a bracket."""
+    """Whether a query is SPARQL, judged by its first word. A pattern starts with a relation and a bracket."""
     return bool(_SPARQL.match(text))
 
 
@@ -148,7 +160,7 @@ def _show_graph(graph: Found, out: Path | None, form: str) -> None:
 
 
 def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
-    """No answers: perhaps a relation was mistyped."""
+    """Warn if a relation of a query without answers is unknown; its name may be mistyped."""
     from tidelog.rules.parsing.parser import parse_query
     from tidelog.rules.syntax import Atom
 
@@ -166,7 +178,7 @@ def _nearest(kb: KnowledgeBase, predicate: str) -> str:
 
 @contextmanager
 def _output(path: Path | None) -> Iterator[None]:
-    """What is printed goes to a file, if one is named; it appears when all is printed."""
+    """Send what is printed to `path`, or to standard output if it is None. The file appears when it is complete."""
     if path is None:
         yield
         return
@@ -178,3 +190,95 @@ def _output(path: Path | None) -> Iterator[None]:
             yield
         text.flush()
         text.detach()
+
+
+def configure_export(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("out", type=Path, metavar="OUT", help="a file, or a folder for several relations")
+    parser.add_argument(
+        "--format",
+        metavar="F",
+        help="nt nq ttl trig rdf jsonld (triples), csv tsv parquet delta; default: by the name of OUT",
+    )
+    add_version(parser)
+    parser.add_argument("--kind", choices=("all", "explicit", "derived"), default="all", help="which facts")
+    parser.add_argument("--relation", action="append", metavar="R", help="only this relation; may be repeated")
+    parser.add_argument("--overwrite", action="store_true", help="replace what is already there")
+    parser.add_argument("--partition-by", action="append", default=[], metavar="C", help="a column of Delta tables")
+    add_engine(parser)
+
+
+def run_export(options: Namespace) -> int:
+    """Write the facts of a knowledge base to files."""
+    with open_to_read(options) as latest, working(f"writing {options.out}"):
+        kb = as_of(latest, options.at)
+        written = kb.export(
+            options.out,
+            options.format,
+            options.kind,
+            relations=options.relation,
+            overwrite=options.overwrite,
+            partition_by=options.partition_by,
+            engine=engine(options),
+            master=options.master,
+        )
+        version = kb.version
+    for each in written:
+        if each.left_out:
+            warn(f"{each.left_out:,} facts of {each.predicate} cannot be said in this format and were left out")
+    if options.json:
+        print_json({"version": version, "exports": [asdict(each) for each in written]})
+    else:
+        print_table(("relation", "facts", "file"), [(each.predicate, each.facts, each.file) for each in written])
+    return 0
+
+
+def configure_inconsistencies(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    add_version(parser)
+    parser.add_argument("--limit", type=natural, metavar="N", help="at most N of each rule")
+
+
+def run_inconsistencies(options: Namespace) -> int:
+    """Print the inconsistencies. The exit code is 1 if there is one."""
+    from tidelog.rules.printer import format_fact
+
+    with open_to_read(options) as latest:
+        kb = as_of(latest, options.at)
+        found = [(each.name, each.matched) for each in kb.inconsistencies(options.limit)]
+        if options.json:
+            listed = [{"rule": name, "facts": [format_fact(fact) for fact in facts]} for name, facts in found]
+            print_json({"version": kb.version, "inconsistencies": listed})
+        else:
+            for name, facts in found:
+                print(f"{name}: {visible(' '.join(format_fact(fact, kb.prefixes) for fact in facts))}")
+            if not found:
+                print("none")
+    return 1 if found else 0
+
+
+def configure_rules(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    add_version(parser)
+    parser.add_argument(
+        "--maintenance", action="store_true", help="the rules that compute changes (Volz, Staab and Motik) instead"
+    )
+
+
+def run_rules(options: Namespace) -> int:
+    """Print the rules of a knowledge base as text that can be loaded again."""
+    from tidelog.rules.maintenance_rules import format_maintenance, maintenance_program
+    from tidelog.rules.printer import format_program
+    from tidelog.rules.syntax import Program
+
+    with open_to_read(options) as latest:
+        kb = as_of(latest, options.at)
+        if options.json:
+            rules = maintenance_program(kb.rules) if options.maintenance else kb.rules
+            print_json({"version": kb.version, "prefixes": dict(kb.prefixes), "rules": [str(rule) for rule in rules]})
+            return 0
+        declared = Program(prefixes=dict(kb.prefixes), rules=[] if options.maintenance else list(kb.rules))
+        print(format_program(declared), end="")
+        if options.maintenance:
+            print(format_maintenance(kb.rules, kb.prefixes), end="")
+    return 0

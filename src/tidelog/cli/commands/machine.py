@@ -1,16 +1,18 @@
-"""`tidelog doctor`: what this machine has, what is missing, and what to do about it."""
+"""Commands about this machine: `doctor` and `bench`."""
 
 from __future__ import annotations
 
 import platform
 import shutil
+import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 
+import tidelog
 from tidelog.cli.output import print_json, print_table
 from tidelog.engines.spark.cluster.java import OLDEST, find_java
 from tidelog.errors import UsageError
@@ -24,7 +26,7 @@ LITTLE_MEMORY = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: `ok`, `note` (works without) or `bad`, and what to do unless it is ok."""
+    """One check. `state` is `ok`, `note` (tidelog works without it) or `bad`; `advice` says what to do."""
 
     what: str
     state: str
@@ -33,7 +35,7 @@ class Finding:
 
 
 def findings(directory: Path) -> Iterator[Finding]:
-    """Everything the doctor looks at, worst or best."""
+    """Yield the result of every check."""
     yield _python(sys.version_info[:3])
     yield from map(_required, REQUIRED)
     yield from (_optional(name, purpose) for name, purpose in OPTIONAL.items())
@@ -100,11 +102,12 @@ def _disk(directory: Path) -> Finding:
     )
 
 
-def configure(parser: ArgumentParser) -> None:
-    """The doctor takes no arguments of its own."""
+def configure_doctor(parser: ArgumentParser) -> None:
+    """Add no arguments: the doctor has none."""
 
 
-def run(options: Namespace) -> int:
+def run_doctor(options: Namespace) -> int:
+    """Print what this machine has, what is missing, and what to do about it."""
     found = list(findings(Path.cwd()))
     if options.json:
         print_json({"ok": _healthy(found), "findings": [asdict(each) for each in found]})
@@ -115,3 +118,16 @@ def run(options: Namespace) -> int:
 
 def _healthy(found: list[Finding]) -> bool:
     return all(each.state != "bad" for each in found)
+
+
+def configure_bench(parser: ArgumentParser) -> None:
+    parser.add_argument("arguments", nargs=REMAINDER, metavar="...", help="passed on to `python -m bench`")
+
+
+def run_bench(options: Namespace) -> int:
+    """Run the benchmarks of a source checkout. They are not part of the installed package."""
+    checkout = Path(tidelog.__file__).parents[2]
+    if not (checkout / "bench" / "__main__.py").is_file():
+        raise UsageError("the benchmarks come with the source code, not with the package: run `make bench` in a clone")
+    flags = ["--json"] if options.json else []
+    return subprocess.run([sys.executable, "-m", "bench", *flags, *options.arguments], cwd=checkout).returncode

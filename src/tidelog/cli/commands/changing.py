@@ -1,0 +1,248 @@
+"""Commands that change a knowledge base: `init`, `load` and `update`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidelog.cli.options import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
+from tidelog.cli.output import print_json, warn, working
+from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview, report_change
+from tidelog.errors import InputError, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from tidelog.changes.result import Change
+    from tidelog.knowledge_base import KnowledgeBase
+
+
+RULE_SETS = ("rhodf", "rdfs", "owl2rl")
+EQUALITIES = ("off", "rewriting")
+
+
+def configure_init(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("--ruleset", choices=RULE_SETS, help="start with the rules of ρdf, RDFS or OWL 2 RL")
+    parser.add_argument(
+        "--rules", type=Path, nargs="+", action="extend", default=[], metavar="FILE", help="start with these rules"
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse changes that lead to inconsistencies instead of listing them"
+    )
+    parser.add_argument(
+        "--equality",
+        choices=EQUALITIES,
+        default=EQUALITIES[0],
+        help="owl:sameAs as a property like any other, or by rewriting: one term stands for all equal ones",
+    )
+
+
+def run_init(options: Namespace) -> int:
+    """Create a knowledge base. It is built under another name and renamed last, so it is never seen half-made."""
+    import tidelog
+
+    _refuse_occupied(options.kb)
+    with _renamed_when_complete(options.kb) as folder, tidelog.open(folder) as kb:
+        _apply_settings(kb, options)
+        version, rules = kb.version, len(kb.rules)
+    if options.json:
+        made = {"kb": str(options.kb), "version": version, "rules": rules}
+        print_json(made | {"ruleset": options.ruleset, "strict": options.strict, "equality": options.equality})
+    else:
+        print(f"{options.kb}: a new knowledge base with {rules} rules")
+    return 0
+
+
+def _apply_settings(kb: KnowledgeBase, options: Namespace) -> None:
+    """Commit the rules and settings that were given, as one version; commit nothing if none was given."""
+    from tidelog import rulesets
+
+    kept = {"ruleset": options.ruleset} if options.ruleset else {}
+    kept |= {"strict": True} if options.strict else {}
+    kept |= {"equality": options.equality} if options.equality != EQUALITIES[0] else {}
+    if kept or options.rules:
+        named = [rulesets.get(options.ruleset)] if options.ruleset else []
+        kb.apply(add_rules=[*named, *options.rules], options=kept, message="init")
+
+
+def _refuse_occupied(path: Path) -> None:
+    """Raise an error unless `path` is free or an empty directory. Opening a path that is neither names the problem."""
+    import tidelog
+
+    if not os.path.lexists(path) or (path.is_dir() and not os.listdir(path)):
+        return
+    with tidelog.open(path, read_only=True) as kb:
+        raise StoreError(
+            f"{path} is a knowledge base already, at version {kb.version}. Change it with `tidelog load {path}` or "
+            f"`tidelog update {path}`, or give another path"
+        )
+
+
+@contextmanager
+def _renamed_when_complete(path: Path) -> Iterator[Path]:
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield aside
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    aside.rename(path)
+
+
+def configure_load(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("files", nargs="+", metavar="FILE", help="data, programs, or patterns such as 'data/*.nt.gz'")
+    add_engine(parser)
+    parser.add_argument(
+        "--bad-lines",
+        choices=("fail", "skip", "quarantine"),
+        default="fail",
+        help="what to do with an invalid line: fail and load nothing, skip it, or write it to a file",
+    )
+    parser.add_argument("--quarantine", metavar="FILE", help="the file for invalid lines; default: KB.bad-lines.jsonl")
+    parser.add_argument("--message", default="", metavar="M", help="text for `tidelog log` about this version")
+    add_show(parser, 0, "default: none")
+
+
+def run_load(options: Namespace) -> int:
+    """Load files into a knowledge base: all of them, or none if one fails."""
+    chosen = engine(options)
+    with open_to_change(options) as kb:
+        with working(f"loading {' '.join(options.files)}") as say:
+            change = kb.load(
+                *options.files,
+                engine=chosen,
+                master=options.master,
+                message=options.message,
+                bad_lines=options.bad_lines,
+                quarantine=_quarantine(options),
+                progress=say,
+            )
+        if change.bad_lines:
+            where = f"; they are in {_quarantine(options)}" if options.bad_lines == "quarantine" else ""
+            warn(f"{change.bad_lines:,} lines could not be read and were skipped{where}")
+        report_change(change, kb.prefixes, options.show, as_json=options.json)
+    return 0
+
+
+def _quarantine(options: Namespace) -> str | None:
+    if options.bad_lines != "quarantine":
+        return str(options.quarantine) if options.quarantine else None
+    return str(options.quarantine or f"{options.kb}.bad-lines.jsonl")
+
+
+CHANGE_OPTIONS = {
+    "add": "facts to add",
+    "remove": "facts to remove",
+    "add_rules": "rules to add",
+    "remove_rules": "rules to remove",
+}
+ALGORITHMS = (
+    *("auto", "bf", "dred", "dred+bf", "dred+rematerialise", "fp", "counting", "counting+bf"),
+    *("recursive-counting", "declarative", "rematerialise"),
+)
+_SHOWN_IN_DRY_RUN = 100  # facts of a preview that are shown
+
+
+def configure_update(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    for name, help_ in CHANGE_OPTIONS.items():
+        parser.add_argument(
+            f"--{name.replace('_', '-')}",
+            dest=name,
+            action="append",
+            metavar="F",
+            help=f"{help_}: a file, a text, or - for standard input; may be repeated",
+        )
+    parser.add_argument("--sparql", metavar="F", help="a SPARQL 1.1 Update request instead: a file, a text, or -")
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="a file or folder that LOAD may read; may be repeated",
+    )
+    parser.add_argument("--algorithm", choices=ALGORITHMS, default="auto", help="all give the same result")
+    add_engine(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+    parser.add_argument("--message", default="", metavar="M", help="text for `tidelog log` about this version")
+    add_show(parser, None, f"default: none; {_SHOWN_IN_DRY_RUN} in a dry run")
+
+
+def run_update(options: Namespace) -> int:
+    """Add and remove facts and rules in one change, or show what the change would do."""
+    change_of = _sparql_change(options) if options.sparql is not None else _facts_and_rules_change(options)
+    with (open_to_read if options.dry_run else open_to_change)(options) as kb:
+        with working("updating"):
+            change = change_of(kb)
+        if options.json:
+            fields = preview_json if options.dry_run else change_json
+            print_json({**fields(change, options.show or 0), "dry_run": options.dry_run})
+        elif options.dry_run:
+            print_preview(change, kb.prefixes, _SHOWN_IN_DRY_RUN if options.show is None else options.show)
+        else:
+            print_change(change, kb.prefixes, options.show or 0)
+    return 0
+
+
+def _facts_and_rules_change(options: Namespace) -> Callable[[KnowledgeBase], Change]:
+    add, remove, add_rules, remove_rules = _sources(options)
+    chosen = engine(options)
+
+    def change(kb: KnowledgeBase) -> Change:
+        attempt = kb.preview if options.dry_run else partial(kb.apply, message=options.message)
+        return attempt(add, remove, add_rules, remove_rules, options.algorithm, chosen, master=options.master)
+
+    return change
+
+
+def _sparql_change(options: Namespace) -> Callable[[KnowledgeBase], Change]:
+    if any(getattr(options, name) for name in CHANGE_OPTIONS):
+        raise UsageError("--sparql is a change of its own; give it without --add, --remove and rules")
+    text = _sparql_text(options.sparql)
+    return lambda kb: kb.update(text, options.allow, message=options.message, dry_run=options.dry_run)
+
+
+def _sparql_text(text: str) -> str:
+    """The text of a SPARQL request. `text` is -, the name of a file, or the request itself."""
+    if text == "-":
+        return sys.stdin.read()
+    if not _is_file(text) and any(c.isspace() for c in text):
+        return text
+    from tidelog.changes.inputs import read_text
+
+    return read_text(Path(text))
+
+
+def _sources(options: Namespace) -> list[list[str | Path]]:
+    """The sources of each option in `CHANGE_OPTIONS`. Raises UsageError if all are empty or - is given twice."""
+    given: list[list[str]] = [getattr(options, name) or [] for name in CHANGE_OPTIONS]
+    if not any(given):
+        raise UsageError("nothing to change; give --add, --remove, --add-rules, --remove-rules or --sparql")
+    if sum(texts.count("-") for texts in given) > 1:
+        raise UsageError("standard input can be read once, and - was given more than once")
+    return [[_source(text) for text in texts] for texts in given]
+
+
+def _source(text: str) -> str | Path:
+    """What `text` stands for: standard input, a file, or facts and rules."""
+    if text == "-":
+        return sys.stdin.read()
+    if _is_file(text):
+        return Path(text)
+    if not any(c in text for c in "(["):
+        raise InputError(f"{text}: there is no such file, and a fact or rule looks like 'parent(ann, bob) .'")
+    return text
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # for example, too long for a file name
+        return False

@@ -1,0 +1,146 @@
+"""Commands about proofs: `explain` and `repair`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tidelog.cli.options import add_knowledge_base, add_version, as_of, natural, open_to_read
+from tidelog.cli.output import print_json, visible, working
+from tidelog.cli.show_changes import facts_json
+from tidelog.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tidelog import Explanation, KnowledgeBase, WhyKept, WhyNot, WhyRemoved
+    from tidelog.explain.repair.proposals import Repair, Repairs
+
+    Found = Explanation | WhyRemoved | WhyKept | WhyNot
+
+
+_DEFAULT_PROOFS = 10  # proofs shown by --all without a number
+_NEWEST = -1
+
+
+def configure_explain(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("fact", metavar="FACT", help="such as 'ancestor(ann, cid)' or 'ex:ann a ex:Person'")
+    add_version(parser)
+    parser.add_argument("--format", choices=("tree", "json", "html", "dot"), help="default: tree")
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument(
+        "--all",
+        type=natural,
+        nargs="?",
+        const=_DEFAULT_PROOFS,
+        metavar="N",
+        help=f"all proofs, at most N (default {_DEFAULT_PROOFS})",
+    )
+    asked.add_argument("--why-not", action="store_true", help="how far each rule gets, and what is missing")
+    newest = "the newest unless V is given"
+    for name, what in (
+        ("--removed", "the proof that it lost"),
+        ("--kept", "the proof that it has, and the steps it lost"),
+    ):
+        asked.add_argument(
+            name, type=natural, nargs="?", const=_NEWEST, metavar="V", help=f"{what} with version V ({newest})"
+        )
+
+
+def run_explain(options: Namespace) -> int:
+    """Print why a fact holds, does not hold, was removed, or was kept."""
+    form = options.format or ("json" if options.json else "tree")
+    with open_to_read(options) as kb, working("explaining"):
+        found = _explanation(kb, options)
+    return _print_explanation(found, form)
+
+
+def _explanation(kb: KnowledgeBase, options: Namespace) -> Found:
+    if options.removed is not None or options.kept is not None:
+        if options.at is not None:
+            raise UsageError("--at cannot be combined with --removed and --kept; name the version there: --removed V")
+        version = options.kept if options.removed is None else options.removed
+        method = kb.why_kept if options.removed is None else kb.why_removed
+        return method(options.fact, None if version == _NEWEST else version)
+    asked = as_of(kb, options.at)
+    why_not = asked.why_not(options.fact)
+    return why_not if options.why_not or not why_not.holds else asked.explain(options.fact, options.all)
+
+
+def _print_explanation(found: Found, form: str) -> int:
+    """Print the explanation and return the exit code: 1 for a fact that does not hold."""
+    from tidelog import WhyNot
+
+    if form == "json":
+        print_json(found.to_dict())
+    elif form == "html":
+        print(found.to_html())
+    elif form == "dot" and not isinstance(found, WhyNot):
+        print(found.to_dot())
+    else:
+        print("\n".join(map(visible, found.tree().split("\n"))))
+    return 1 if isinstance(found, WhyNot) and not found.holds else 0
+
+
+_SHOWN_LOST = 5  # facts lost besides those removed
+
+
+def configure_repair(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("fact", metavar="FACT", help="such as 'ancestor(ann, cid)'")
+    add_version(parser)
+    parser.add_argument("--limit", type=natural, default=10, metavar="N", help="at most N proposals (default: 10)")
+    parser.add_argument(
+        "--keep",
+        action="append",
+        metavar="K",
+        help="what to keep: a relation, a fact or a pattern such as 'parent(ann, ?x)'; may be repeated",
+    )
+
+
+def run_repair(options: Namespace) -> int:
+    """Print which facts to remove so that a fact no longer follows. The exit code is 1 if no removal helps."""
+    with open_to_read(options) as latest:
+        kb = as_of(latest, options.at)
+        with working("looking for repairs"):
+            found = kb.repair(options.fact, options.limit, keep=options.keep)
+        if options.json:
+            print_json(_repairs_json(found))
+        else:
+            _print_repairs(found, kb.prefixes)
+    return 0 if found else 1
+
+
+def _repairs_json(found: Repairs) -> dict[str, object]:
+    proposals = [{"remove": each.texts({}), **facts_json(each.effect, 0)} for each in found]
+    return {"repairs": proposals, "complete": found.complete, "reason": found.reason}
+
+
+def _print_repairs(found: Repairs, prefixes: Mapping[str, str]) -> None:
+    """Print each proposal: the facts to remove, then the other facts that would be lost."""
+    for number, repair in enumerate(found, 1):
+        print(f"{number}. remove")
+        _print_indented(repair.texts(prefixes))
+        _print_effect(repair, prefixes)
+    if not found:
+        print(visible(found.reason))
+    elif not found.complete:
+        print("there may be more; raise --limit to see them")
+
+
+def _print_effect(repair: Repair, prefixes: Mapping[str, str]) -> None:
+    others = sorted(set(repair.effect.removed.texts(prefixes)) - set(repair.texts(prefixes)))
+    if others:
+        print("   and lose")
+        _print_indented(islice(others, _SHOWN_LOST))
+    if len(others) > _SHOWN_LOST:
+        print(f"     … {len(others) - _SHOWN_LOST:,} more")
+    if len(repair.effect.added):
+        print(f"   and gain {len(repair.effect.added):,} facts")
+
+
+def _print_indented(texts: Iterable[str]) -> None:
+    for text in texts:
+        print(f"     {visible(text)}")

@@ -1,0 +1,126 @@
+"""Commands on program files and data sets, without a knowledge base: `run`, `check` and `generate`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tidelog.cli.output import json_value, print_json, print_rows, print_table, progress, warn
+
+if TYPE_CHECKING:
+    from tidelog.adapters.nemo_runner import RunResult
+    from tidelog.rules.analysis.strata import Stratum
+    from tidelog.rules.syntax import Program
+
+
+def configure_run(parser: ArgumentParser) -> None:
+    parser.add_argument("program", type=Path, metavar="FILE.rls", help="imports are relative to its folder")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where exports go (default: results)")
+    parser.add_argument("--overwrite", action="store_true", help="replace exports that are already there")
+    parser.add_argument("--query", metavar="Q", help="then print the answers of a query such as 'ancestor(ann, ?x)'")
+
+
+def run_run(options: Namespace) -> int:
+    """Run a program as Nemo does."""
+    from tidelog.adapters import nemo_runner
+
+    with progress() as line:
+        result = nemo_runner.run(
+            options.program, out=options.out, overwrite=options.overwrite, query=options.query, progress=line
+        )
+    with result.knowledge_base:
+        for message in result.warnings:
+            warn(message)
+        (_run_print_json if options.json else _run_print)(result)
+    return 0
+
+
+def _run_print(result: RunResult) -> None:
+    if result.answers is None:
+        print_table(("predicate", "facts", "file"), [(w.predicate, w.facts, w.file or "") for w in result.written])
+    else:
+        print_rows(result.answers, "table")
+
+
+def _run_print_json(result: RunResult) -> None:
+    report: dict[str, object] = {
+        "exports": [asdict(written) for written in result.written],
+        "explicit": result.explicit,
+        "derived": result.derived,
+        "seconds": result.seconds,
+        "derivations": result.work.derivations,
+        "rounds": result.work.rounds,
+    }
+    if result.answers is not None:
+        rows = [list(map(json_value, row)) for row in result.answers]
+        report["answers"] = {"variables": result.answers.names, "rows": rows}
+    print_json(report)
+
+
+def configure_check(parser: ArgumentParser) -> None:
+    parser.add_argument("program", type=Path, metavar="FILE.rls")
+
+
+def run_check(options: Namespace) -> int:
+    """Check a program and print its rules by stratum. Reads no data."""
+    from tidelog.changes.inputs import read_program
+    from tidelog.rules.analysis.safety import check_arity, check_rules
+    from tidelog.rules.analysis.strata import stratify
+
+    program = read_program(options.program)
+    check_arity(program.facts, check_rules(program.rules))
+    strata = stratify(program.rules)
+    (_check_print_json if options.json else _check_print)(program, strata)
+    return 0
+
+
+def _check_print(program: Program, strata: list[Stratum]) -> None:
+    from tidelog.rules.printer import format_rule
+
+    for number, stratum in enumerate(strata, 1):
+        print(f"stratum {number}{', recursive' if stratum.recursive else ''}")
+        print("\n".join(f"  {format_rule(rule, program.prefixes)}" for rule in stratum.rules))
+    counts = f"{len(program.rules)} rules in {len(strata)} strata, {len(program.facts)} facts"
+    print(f"{counts}: no problem found")
+
+
+def _check_print_json(program: Program, strata: list[Stratum]) -> None:
+    described = [{"recursive": s.recursive, "rules": [str(rule) for rule in s.rules]} for s in strata]
+    print_json({"facts": len(program.facts), "rules": len(program.rules), "strata": described})
+
+
+DATA_SETS = {
+    "lubm": "universities, about 130,000 triples each (LUBM)",
+    "el": "an ontology of SIZE classes for EL classification",
+    "cliques": "a symmetric and transitive relation over SIZE constants",
+}
+
+
+def configure_generate(parser: ArgumentParser) -> None:
+    described = "; ".join(f"{name}: {what}" for name, what in DATA_SETS.items())
+    parser.add_argument("dataset", choices=tuple(DATA_SETS), help=described)
+    parser.add_argument("size", type=int, metavar="SIZE", help="how many universities, classes or constants")
+    parser.add_argument("out", type=Path, metavar="OUT", help="a file to write, or a directory for data and rules")
+    parser.add_argument("--seed", type=int, default=0, help="another seed gives other data (default: 0)")
+    parser.add_argument("--format", choices=("nt", "ttl"), help="lubm only; by default from the name of OUT, else nt")
+
+
+def run_generate(options: Namespace) -> int:
+    """Write benchmark data of any size. The same seed gives the same data."""
+    facts = _write(options)
+    if options.json:
+        print_json({"dataset": options.dataset, "size": options.size, "facts": facts, "out": str(options.out)})
+    else:
+        print(f"{facts:,} facts in {options.out}")
+    return 0
+
+
+def _write(options: Namespace) -> int:
+    from tidelog.generate import cliques, el, lubm
+
+    if options.dataset != "lubm":
+        data_set = {"el": el, "cliques": cliques}[options.dataset]
+        return int(data_set.write(options.size, options.out, seed=options.seed))
+    return lubm.write(options.size, options.out, seed=options.seed, format=options.format)
