@@ -90,7 +90,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _pipe_closed() -> int:
-    """The process that read our output (`| head`) has ended. Redirect stdout, so that Python does not flush it at exit."""
+    """The reader of our output (`| head`) has ended. Redirect stdout, so that Python does not flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
