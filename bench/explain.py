@@ -81,7 +81,7 @@ def _parts(seconds: list[float]) -> dict[str, float]:
 def _check(kb: KnowledgeBase, facts: list[Fact], found: list[tidelog.Explanation]) -> None:
     """Every proof must be one. The rules have no negation, so the check needs no facts besides the leaves."""
     leaves = {leaf for explanation in found for leaf in explanation.proof.leaves()}
-    explicit = set(kb._engine.collect(leaves) & kb._state.E)
+    explicit = set(kb._engine.fact_set(leaves) & kb._state.E)
     for fact, explanation in zip(facts, found, strict=True):
         problems = check(explanation.proof, kb.rules, explicit, ())
         if problems or explanation.proof.fact != fact:

@@ -20,7 +20,7 @@ from bench.case import Case
 from bench.measure import MeasurementError
 from tidelog import knowledge_base
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import Outcome
@@ -67,7 +67,7 @@ class Subject:
         self.kb = kb
         self.closure = closure
         self.start = kb._state
-        self.nothing = kb._engine.collect(())
+        self.nothing = kb._engine.fact_set(())
         self._states: dict[str, State] = {}
         self.counting: dict[str, float] = {}  # seconds that taking the counts took
 
@@ -91,7 +91,7 @@ class Subject:
         return Step(facts, self.nothing)
 
     def collect(self, facts: Sequence[Fact]) -> LocalFacts:
-        return self.kb._engine.collect(facts)
+        return self.kb._engine.fact_set(facts)
 
     def without(self, rule: Rule) -> Step:
         return Step(self.nothing, self.nothing, remove_rules=(rule,))
@@ -109,7 +109,7 @@ class Subject:
 
     def supported(self, rule: Rule) -> int:
         """How many facts the rule derives."""
-        return len(self.kb._engine.derive([over(rule, self.start.I)], Work()))
+        return len(self.kb._engine.derive([all_from(rule, self.start.I)], Work()))
 
     def state(self, algorithm: str) -> State:
         """The state from which an algorithm starts: with its counts, if it keeps any."""

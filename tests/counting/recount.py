@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, ReferenceTally
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Rule
 
@@ -16,12 +16,12 @@ ENGINE = ReferenceEngine()
 
 
 def instances(rules: Sequence[Rule], facts: ReferenceFacts) -> ReferenceTally:
-    return ENGINE.tally([over(rule, facts) for rule in rules if rule.heads], Work())
+    return ENGINE.tally([all_from(rule, facts) for rule in rules if rule.heads], Work())
 
 
 def derivations(rules: Sequence[Rule], explicit: Iterable[Fact], model: Iterable[Fact]) -> Counts:
     """How many rule instances derive each fact of the model, plus one where it is explicit."""
-    return dict(ENGINE.once(ReferenceFacts(explicit)) + instances(rules, ReferenceFacts(model)))
+    return dict(ENGINE.ones(ReferenceFacts(explicit)) + instances(rules, ReferenceFacts(model)))
 
 
 def iterations(layers: Sequence[Sequence[Rule]], explicit: Iterable[Fact]) -> list[list[Counts]]:
@@ -30,7 +30,7 @@ def iterations(layers: Sequence[Sequence[Rule]], explicit: Iterable[Fact]) -> li
     counted: list[list[Counts]] = []
     for rules in layers:
         counted.append([{}])
-        so_far, new = ENGINE.once(ReferenceFacts()), known
+        so_far, new = ENGINE.ones(ReferenceFacts()), known
         while new or len(counted[-1]) == 1:
             everything = instances(rules, known)
             counted[-1].append(dict(everything - so_far))

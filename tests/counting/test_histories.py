@@ -75,7 +75,7 @@ def test_counting(seeds: range) -> None:
 
 
 def count_history(engine: Engine[F], states: Sequence[State], where: str) -> None:
-    kept, before, I = None, EMPTY, engine.collect(())
+    kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
         outcome = counting.counting(engine, *changed(engine, before, after, I), Work(), kept)
         check(outcome, before, after, f"{where}, state {number}")
@@ -93,7 +93,7 @@ def test_counting_where_rules_are_not_recursive(seeds: range) -> None:
 
 
 def count_in_part(engine: Engine[F], states: Sequence[State], where: str) -> None:
-    kept, before, I = None, EMPTY, engine.collect(())
+    kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
         outcome = ALGORITHMS["counting+bf"](engine, *changed(engine, before, after, I), Work(), kept)
         check(outcome, before, after, f"{where}, state {number}")
@@ -110,7 +110,7 @@ def test_counting_is_right_or_refused(seeds: range) -> None:
 
 
 def refuse_history(engine: Engine[F], states: Sequence[State], where: str) -> None:
-    before, I = EMPTY, engine.collect(())
+    before, I = EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
         change = changed(engine, before, after, I)
         if is_recursive(before.rules) or is_recursive(after.rules):
@@ -129,7 +129,7 @@ def test_recursive_counting(seeds: range) -> None:
 
 
 def count_iterations(engine: Engine[F], states: Sequence[State], where: str) -> None:
-    kept, before, I = None, EMPTY, engine.collect(())
+    kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
         outcome = recursive_counting.recursive_counting(engine, *changed(engine, before, after, I), Work(), kept)
         check(outcome, before, after, f"{where}, state {number}")

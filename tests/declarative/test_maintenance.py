@@ -42,9 +42,9 @@ def test_the_printed_program_computes_the_change(seed: int) -> None:
 def test_every_step_of_a_history_on_the_reference_engine(seed: int) -> None:
     engine = ReferenceEngine()
     for before, after in pairwise(random_history(seed).states):
-        removed, added = (engine.collect(f) for f in (before.facts - after.facts, after.facts - before.facts))
+        removed, added = (engine.fact_set(f) for f in (before.facts - after.facts, after.facts - before.facts))
         program = Program(before.rules, after.rules)
-        E, I = engine.collect(after.facts), engine.collect(before.model)
+        E, I = engine.fact_set(after.facts), engine.fact_set(before.model)
         outcome = ALGORITHMS["declarative"](engine, program, E, I, removed, added, Work())
         assert set(outcome.I) == after.model
         assert set(outcome.added) == after.model - before.model

@@ -8,7 +8,7 @@ import pytest
 
 from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.rule_grouping import CONSTANTS
@@ -49,8 +49,8 @@ def test_same_facts_and_same_number_of_derivations(seed: int) -> None:
     strata, facts = stratify(random_rules(rng)), random_facts(rng)
     local, reference = LocalEngine(), ReferenceEngine()
     local_work, reference_work = Work(), Work()
-    found = materialise(local, strata, local.collect(facts), local_work)
-    expected = materialise(reference, strata, reference.collect(facts), reference_work)
+    found = materialise(local, strata, local.fact_set(facts), local_work)
+    expected = materialise(reference, strata, reference.fact_set(facts), reference_work)
     assert set(found) == set(expected)
     assert local_work.derivations == reference_work.derivations
 
@@ -58,9 +58,9 @@ def test_same_facts_and_same_number_of_derivations(seed: int) -> None:
 def test_many_rules_become_few() -> None:
     rng = random.Random(1)
     engine = LocalEngine()
-    facts = engine.collect(random_facts(rng))
+    facts = engine.fact_set(random_facts(rng))
     rules = random_rules(rng)
-    united = engine._families.united([over(r, facts) for r in rules])
+    united = engine._families.united([all_from(r, facts) for r in rules])
     assert len(rules) > 40
     assert len(united) <= 5
     assert all(any(a.predicate == CONSTANTS for a in u.rule.atoms) for u in united)
@@ -68,7 +68,7 @@ def test_many_rules_become_few() -> None:
 
 def test_the_same_rule_twice_counts_twice() -> None:
     engine = LocalEngine()
-    facts = engine.collect([Fact("q", (NAMES[0],)), Fact("q", (NAMES[1],))])
+    facts = engine.fact_set([Fact("q", (NAMES[0],)), Fact("q", (NAMES[1],))])
     work = Work()
-    engine.derive([over(r, facts) for r in parse_rules("p(a) :- q(?x) . p(a) :- q(?y) . p(b) :- q(?x) .")], work)
+    engine.derive([all_from(r, facts) for r in parse_rules("p(a) :- q(?x) . p(a) :- q(?y) . p(b) :- q(?x) .")], work)
     assert work.derivations == 6

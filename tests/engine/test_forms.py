@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -58,7 +58,7 @@ def test_chains_of_set_operations(seed: int, monkeypatch: pytest.MonkeyPatch) ->
     for _ in range(12):
         limits(monkeypatch, random)
         facts = random_facts(random, wide=seed % 3 == 0)
-        made.append((facts, engine.collect(facts)))
+        made.append((facts, engine.fact_set(facts)))
         (left, mine), (right, theirs) = random.choice(made[-6:]), random.choice(made)
         if random.random() < 0.3:
             list(mine)  # a set that was read may be held differently
@@ -77,9 +77,9 @@ def check(engine: LocalEngine, expected: set[Fact], found: LocalFacts) -> None:
         first = Atom(fact.predicate, (*fact.args[:1], *(Variable(f"v{i}") for i in range(len(fact.args[1:])))))
         matched = any(f.predicate == fact.predicate and f.args[:1] == fact.args[:1] for f in expected)
         assert found.may_match(first) or not matched
-    same = engine.collect(expected)
+    same = engine.fact_set(expected)
     one, other = Work(), Work()
-    assert set(engine.derive([over(r, found) for r in RULES], one)) == set(
-        engine.derive([over(r, same) for r in RULES], other)
+    assert set(engine.derive([all_from(r, found) for r in RULES], one)) == set(
+        engine.derive([all_from(r, same) for r in RULES], other)
     )
     assert one == other

@@ -46,7 +46,7 @@ def random_facts(random: Random, most: int) -> list[Fact]:
 
 
 def derived(engine: Engine[F], rules: Sequence[Rule], known: list[Fact], new: list[Fact]) -> tuple[set[Fact], int]:
-    before, pivot, work = engine.collect(known) - engine.collect(new), engine.collect(new), Work()
+    before, pivot, work = engine.fact_set(known) - engine.fact_set(new), engine.fact_set(new), Work()
     everything = before | pivot
     return set(engine.derive_pivoted(rules, before, pivot, everything, everything, work)), work.derivations
 

@@ -10,7 +10,6 @@ from tests.engine.test_supports import RULES, random_facts
 from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.proofs import proofs
 from tidelog.algebra.sourced_rule import guarded, with_body
 from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
@@ -26,10 +25,10 @@ def derivable(engine: Engine[F], guards: F, facts: F, negated: F) -> set[Fact]:
 
 
 def check(engine: Engine[F], seed: int) -> None:
-    everything = engine.collect(random_facts(seed))
-    facts = everything - engine.collect(random_facts(seed)[:3])
+    everything = engine.fact_set(random_facts(seed))
+    facts = everything - engine.fact_set(random_facts(seed)[:3])
     work = Work()
-    proved, others, bodies = proofs(engine, [with_body(r, r.heads[0]) for r in RULES], everything, facts, facts, work)
+    proved, others, bodies = engine.proofs([with_body(r, r.heads[0]) for r in RULES], everything, facts, facts, work)
     assert not bodies - facts
     assert set(others) == set(everything) - set(proved)
     assert set(proved) <= derivable(engine, everything, bodies, facts)
@@ -50,8 +49,8 @@ def test_nothing_is_overlooked_where_nothing_was_removed(seed: int, few: int, mo
     """Every rule whose first candidate is a match: those of one atom without a condition on it."""
     monkeypatch.setattr(backward, "_FEW", few)
     engine = LocalEngine()
-    facts = engine.collect(random_facts(seed))
+    facts = engine.fact_set(random_facts(seed))
     rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1 and "reach(?x, ?x)" not in str(r)]
-    proved, _, _ = proofs(engine, rules, facts, facts, facts, Work())
+    proved, _, _ = engine.proofs(rules, facts, facts, facts, Work())
     expected = engine.derive([guarded(r, facts, facts, facts) for r in rules], Work()) & facts
     assert set(proved) == set(expected)

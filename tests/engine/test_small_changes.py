@@ -67,10 +67,10 @@ def rows_for_one_change(
 ) -> tuple[int, Work, LocalFacts, LocalFacts]:
     engine = LocalEngine()
     looked = Looked(monkeypatch, engine)
-    program, E = Program(RULES, RULES), engine.collect(company(teams))
-    nothing = engine.collect(())
+    program, E = Program(RULES, RULES), engine.fact_set(company(teams))
+    nothing = engine.fact_set(())
     I = ALGORITHMS["rematerialise"](engine, program, E, E, nothing, nothing, Work()).I
-    changed = engine.collect([Fact("works", (bare("e5x1"), bare("c5"))), Fact("up", (bare("u7x1"), bare("u7x2")))])
+    changed = engine.fact_set([Fact("works", (bare("e5x1"), bare("c5"))), Fact("up", (bare("u7x1"), bare("u7x2")))])
     work, before = Work(), looked.rows
     after = ALGORITHMS[algorithm](engine, program, E - changed, I, changed, nothing, work)
     return looked.rows - before, work, I, after.I
@@ -96,7 +96,7 @@ def test_few_facts_that_were_read_as_tables_are_few_all_the_same(monkeypatch: py
     monkeypatch.setattr(facts_module, "_TINY", 20)
     engine = LocalEngine()
     facts = company(30)
-    everything, fresh, gone = engine.collect(facts), engine.collect(facts), engine.collect(facts[:1])
+    everything, fresh, gone = engine.fact_set(facts), engine.fact_set(facts), engine.fact_set(facts[:1])
     assert fresh.tables
     read, left = fresh - gone, everything - gone
     assert read.few is None

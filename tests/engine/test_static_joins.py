@@ -40,8 +40,8 @@ def test_same_facts_and_same_number_of_derivations(seed: int) -> None:
     facts, strata = random_facts(seed), stratify(RULES)
     local, reference = LocalEngine(), ReferenceEngine()
     local_work, reference_work = Work(), Work()
-    found = materialise(local, strata, local.collect(facts), local_work)
-    expected = materialise(reference, strata, reference.collect(facts), reference_work)
+    found = materialise(local, strata, local.fact_set(facts), local_work)
+    expected = materialise(reference, strata, reference.fact_set(facts), reference_work)
     assert set(found) == set(expected)
     assert local_work.derivations == reference_work.derivations
 
@@ -49,7 +49,7 @@ def test_same_facts_and_same_number_of_derivations(seed: int) -> None:
 def test_they_are_used() -> None:
     engine = LocalEngine()
     facts = [f for seed in range(12) for f in random_facts(seed)]
-    materialise(engine, stratify(RULES), engine.collect(facts), Work())
+    materialise(engine, stratify(RULES), engine.fact_set(facts), Work())
     joins = [j for r in engine._static.records.values() for j in r.joins.values()]
     assert any(j.pattern is not None for j in joins)
 
@@ -58,8 +58,8 @@ def test_one_new_fact_never_joins_large_relations() -> None:
     engine = LocalEngine()
     names = [bare(f"n{i}") for i in range(2000)]
     schema = [Fact(p, (n,) * a) for n in names for p, a in {"sub": 2, "chain": 3, "some": 3, "left": 1}.items()]
-    I = engine.collect([*schema, Fact("link", (names[1], names[1], names[2])), Fact("up", (names[2], names[3]))])
+    I = engine.fact_set([*schema, Fact("link", (names[1], names[1], names[2])), Fact("up", (names[2], names[3]))])
     for step in range(5):
-        N = engine.collect([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
+        N = engine.fact_set([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
         engine.derive([v for r in RULES for v in pivoted(r, I, N, I | N, I)], Work())
     assert not any(r.joins for r in engine._static.records.values())

@@ -72,11 +72,11 @@ def random_facts(seed: int) -> list[Fact]:
 
 
 def run(engine: Engine[F], seed: int, windows: Sequence[tuple[int, int | None]]) -> tuple[set[Fact], int]:
-    facts = engine.collect(random_facts(seed))
-    gone = engine.collect(random_facts(seed)[:3])
+    facts = engine.fact_set(random_facts(seed))
+    gone = engine.fact_set(random_facts(seed)[:3])
     rest = facts - gone  # tombstones take part in the numbering, and must not be shown
     rules = [with_body(r, r.heads[0]) for r in RULES]
-    work, bodies = Work(), engine.collect(())
+    work, bodies = Work(), engine.fact_set(())
     for start, stop in windows:
         found, unfinished = engine.supports(rules, facts, rest, rest, start, stop, work)
         bodies = bodies | found
@@ -103,9 +103,9 @@ def in_turns(
     Calls `between` after each window.
     """
     everything = random_facts(seed)
-    rest = engine.collect(everything) - engine.collect(everything[:3])
+    rest = engine.fact_set(everything) - engine.fact_set(everything[:3])
     rules = tuple(with_body(r, r.heads[0]) for r in RULES)
-    work, bodies = Work(), engine.collect(())
+    work, bodies = Work(), engine.fact_set(())
     windows = [(0, 1), (1, 2), (2, 5), (5, None)]
     waiting: list[list[Fact]] = [list(dict.fromkeys(everything)), *([] for _ in windows)]
     while any(waiting):
@@ -113,7 +113,7 @@ def in_turns(
         random_.shuffle(waiting[level])
         many = random_.choice((1, 3, 1000))
         some, waiting[level] = waiting[level][:many], waiting[level][many:]
-        found, unfinished = engine.supports(rules, engine.collect(some), rest, rest, *windows[level], work)
+        found, unfinished = engine.supports(rules, engine.fact_set(some), rest, rest, *windows[level], work)
         bodies = bodies | found
         waiting[level + 1] += unfinished
         between()
@@ -156,10 +156,10 @@ def test_another_engine_continues_stable_windows(seed: int) -> None:
     work, expected, bodies = Work(), Work(), set[Fact]()
     for start, stop in WINDOWS[2]:
         engine = LocalEngine(dictionary=dictionary, stable_windows=True)
-        facts = engine.collect(everything)
+        facts = engine.fact_set(everything)
         found, _ = engine.supports(rules, facts, facts, facts, start, stop, work)
         bodies |= set(found)
-    facts_ = reference.collect(everything)
+    facts_ = reference.fact_set(everything)
     assert bodies == set(reference.supports(rules, facts_, facts_, facts_, 0, None, expected)[0])
     assert work.derivations == expected.derivations
 
@@ -167,8 +167,8 @@ def test_another_engine_continues_stable_windows(seed: int) -> None:
 def test_a_guard_with_more_candidates_is_unfinished() -> None:
     engine = LocalEngine()
     hub, spokes = bare("hub"), [bare(f"s{i}") for i in range(9)]
-    facts = engine.collect([Fact("edge", (s, hub)) for s in spokes] + [Fact("edge", (hub, spokes[0]))])
-    guards = engine.collect([Fact("big", (hub,)), Fact("big", (spokes[0],))])
+    facts = engine.fact_set([Fact("edge", (s, hub)) for s in spokes] + [Fact("edge", (hub, spokes[0]))])
+    guards = engine.fact_set([Fact("big", (hub,)), Fact("big", (spokes[0],))])
     rule = with_body(RULES[0], RULES[0].heads[0])
     work = Work()
     bodies, unfinished = engine.supports([rule], guards, facts, facts, 0, 2, work)

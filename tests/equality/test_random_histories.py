@@ -58,17 +58,17 @@ def axiomatised(state: State) -> frozenset[Fact]:
 
 
 def replay(engine: Engine[F], history: History, names: tuple[str, ...]) -> None:
-    I, kept = engine.collect(()), None
+    I, kept = engine.fact_set(()), None
     before = history.states[0]
     was = axiomatised(before)
     for number, after in enumerate(history.states[1:], 1):
         name = names[(history.seed + number) % len(names)]
         change = (
             Program(before.rules, after.rules),
-            engine.collect(after.facts),
+            engine.fact_set(after.facts),
             I,
-            engine.collect(before.facts - after.facts),
-            engine.collect(after.facts - before.facts),
+            engine.fact_set(before.facts - after.facts),
+            engine.fact_set(after.facts - before.facts),
         )
         outcome = maintain(name, engine, *change, Work(), kept)
         seen = NamedDifference(engine, I, outcome.I, outcome.added, outcome.removed)
@@ -81,7 +81,7 @@ def replay(engine: Engine[F], history: History, names: tuple[str, ...]) -> None:
 
 def nicknames(I: FactSet) -> list[Fact]:
     """Facts in store that mention a term for which another one stands."""
-    members = {fact.args[0] for fact in I.only(SAME)}
+    members = {fact.args[0] for fact in I.of_predicate(SAME)}
     return [fact for fact in I if fact.predicate != SAME and members.intersection(fact.args)]
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 
 from tests.reference.engine import Binding, ReferenceFacts, conclusions, ground, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import ground_atom, premises
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -33,7 +33,7 @@ class Naive:
     @cached_property
     def instances(self) -> set[Instance]:
         model = ReferenceFacts(self.I)
-        return {i for rule in self.rules if rule.body for i in _instances(rule, matches(over(rule, model)))}
+        return {i for rule in self.rules if rule.body for i in _instances(rule, matches(all_from(rule, model)))}
 
     @cached_property
     def leaves(self) -> frozenset[Fact]:

@@ -11,7 +11,7 @@ import tidelog
 from tests.explain.naive import Naive, premises_of
 from tests.explain.worlds import random_world
 from tests.reference.engine import ReferenceFacts, ground, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import premises
 from tidelog.model.facts import Fact
 from tidelog.rules.parsing.parser import parse_facts
@@ -42,7 +42,7 @@ def expected(naive: Naive, goals: set[Fact]) -> Counter[Row]:
         if i.rule.aggregate is None:
             rows[i.head, "rule", i.rule.key, premises_of(i)] += 1
             continue
-        for match in matches(over(i.rule, model)):
+        for match in matches(all_from(i.rule, model)):
             (head,) = i.rule.heads
             at = head.args.index(i.rule.aggregate)
             if ground(head, match) == (*i.head.args[:at], *i.head.args[at + 1 :]):

@@ -10,7 +10,7 @@ import pytest
 import tidelog
 from tests.reference.checking import check
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.generate import lubm
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
@@ -34,7 +34,7 @@ def heights_in(kb: KnowledgeBase) -> dict[Fact, int]:
     """In which round each fact is derived, when every rule is applied to everything in every round."""
     known, height = kb._state.E, 0
     heights = dict.fromkeys(known, 0)
-    while new := kb._engine.derive([over(rule, known) for rule in kb.rules], Work()) - known:
+    while new := kb._engine.derive([all_from(rule, known) for rule in kb.rules], Work()) - known:
         height += 1
         heights |= dict.fromkeys(new, height)
         known = known | new

@@ -9,7 +9,7 @@ import pytest
 import tidelog
 from tests.explain.worlds import near_misses, random_world
 from tests.reference.engine import ReferenceFacts, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.proof import grounded
 from tidelog.explain.why_not import Failure
 from tidelog.model.facts import Fact
@@ -18,7 +18,7 @@ from tidelog.rules.syntax import Aggregate, Atom, Literal, Rule, Variable
 
 
 def match_together(literals: Iterable[Literal], model: ReferenceFacts) -> bool:
-    return bool(matches(over(Rule((), tuple(literals)), model)))
+    return bool(matches(all_from(Rule((), tuple(literals)), model)))
 
 
 def check_failure(failure: Failure, fact: Fact, model: ReferenceFacts) -> None:
@@ -53,7 +53,9 @@ def may_derive(rule: Rule, fact: Fact) -> bool:
         Atom(h.predicate, tuple(Variable("#") if isinstance(a, Aggregate) else a for a in h.args)) for h in rule.heads
     )
     return any(
-        matches(over(Rule((), (head,)), ReferenceFacts([fact]))) for head in heads if head.predicate == fact.predicate
+        matches(all_from(Rule((), (head,)), ReferenceFacts([fact])))
+        for head in heads
+        if head.predicate == fact.predicate
     )
 
 

@@ -12,7 +12,7 @@ from rdflib import OWL, RDF, RDFS, XSD, Graph, URIRef
 
 import tidelog
 from tests.reference.engine import ReferenceFacts, least_model, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.model.facts import Fact
 from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, to_term
 from tidelog.owl import Ontology
@@ -103,7 +103,7 @@ def compiled(schema: Graph, data: Graph) -> tuple[Ontology, Triples, int]:
 def contradictions(rules: Iterable[Rule], model: Iterable[Fact]) -> int:
     """How many matches the constraints have."""
     found = ReferenceFacts(model)
-    return sum(len(matches(over(rule, found))) for rule in rules if rule.is_constraint)
+    return sum(len(matches(all_from(rule, found))) for rule in rules if rule.is_constraint)
 
 
 def _triples(model: Iterable[Fact]) -> Triples:

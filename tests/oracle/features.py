@@ -11,7 +11,7 @@ from dataclasses import replace
 from tests.oracle.programs import RandomProgram
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Assignment, Atom, Condition, Literal, Negation, Rule, Variable
@@ -117,7 +117,7 @@ def _model_features(program: RandomProgram, model: frozenset[Fact]) -> Iterator[
 
 
 def _tally(rules: tuple[Rule, ...] | list[Rule], facts: ReferenceFacts) -> dict[Fact, int]:
-    return dict(ReferenceEngine().tally([over(rule, facts) for rule in rules], Work()))
+    return dict(ReferenceEngine().tally([all_from(rule, facts) for rule in rules], Work()))
 
 
 def _without_negation(rule: Rule) -> Rule:

@@ -58,7 +58,7 @@ def _windows(seed: int) -> AbstractContextManager[object]:
 def replay(engine: Engine[F], states: Sequence[State], where: str, names: Collection[str] = ALGORITHMS) -> None:
     """By these algorithms. The first step, from nothing, adds the whole program."""
     kept: dict[str, object] = {}
-    before, I = EMPTY, engine.collect(())
+    before, I = EMPTY, engine.fact_set(())
     # Who asks for some algorithms only has seen the model of every state confirmed by clingo with all of them.
     foreign = clingo_models([(state.rules, state.facts) for state in states]) if len(names) == len(ALGORITHMS) else []
     for number, after in enumerate(states):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from tests.reference.engine import ReferenceFacts, conclusions, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
@@ -22,7 +22,7 @@ def instance_graph(rules: Iterable[Rule], facts: Iterable[Fact]) -> Edges:
     model = ReferenceFacts(facts)
     for rule in rules:
         if rule.aggregate is None:
-            for binding in matches(over(rule, model)):
+            for binding in matches(all_from(rule, model)):
                 for fact in _facts(rule.atoms, binding):
                     edges.setdefault(fact, set()).update(conclusions(rule, [binding]))
     return edges

@@ -13,7 +13,7 @@ import pytest
 from tests.oracle.programs import random_program
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model, matches
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms import backward_forward, dred
 from tidelog.algorithms.layers import Support
 from tidelog.model.facts import Fact
@@ -29,7 +29,7 @@ class Watched(ReferenceEngine):
         self.watched = {id(r) for r in rules}
         self.seen: list[tuple[str, tuple[tuple[str, str], ...]]] = []
 
-    def derive(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceFacts:
+    def derive(self, rules: Sequence[SourcedRule[ReferenceFacts]], work: Work) -> ReferenceFacts:
         for extended in rules:
             if id(extended.rule) in self.watched:
                 for match in matches(extended):
@@ -50,8 +50,8 @@ def positive_cases() -> Iterator[tuple[list[Rule], frozenset[Fact], frozenset[Fa
 
 def support(rules: Sequence[Rule], facts: frozenset[Fact], removed: frozenset[Fact]) -> Support[ReferenceFacts]:
     engine = Watched(rules)
-    E, I = engine.collect(facts - removed), engine.collect(least_model(rules, facts))
-    return Support(engine, tuple(rules), I, I, I - engine.collect(removed), E, ())
+    E, I = engine.fact_set(facts - removed), engine.fact_set(least_model(rules, facts))
+    return Support(engine, tuple(rules), I, I, I - engine.fact_set(removed), E, ())
 
 
 def seen_twice(engine: ReferenceEngine) -> list[object]:
@@ -64,7 +64,7 @@ def test_backward_forward(part: int) -> None:
     considered = 0
     for rules, facts, removed in list(positive_cases())[part::4]:
         case = support(rules, facts, removed)
-        gone = backward_forward.decrease(case, case.engine.collect(removed), Work())
+        gone = backward_forward.decrease(case, case.engine.fact_set(removed), Work())
         assert set(gone) == least_model(rules, facts) - least_model(rules, facts - removed)
         assert seen_twice(case.engine) == []  # type: ignore[arg-type]
         considered += len(case.engine.seen)  # type: ignore[attr-defined]
@@ -75,7 +75,7 @@ def test_backward_forward(part: int) -> None:
 def test_dred(part: int) -> None:
     for rules, facts, removed in list(positive_cases())[part::4]:
         case = support(rules, facts, removed)
-        D = dred._overdelete(case, case.engine.collect(removed), Work())
+        D = dred._overdelete(case, case.engine.fact_set(removed), Work())
         assert seen_twice(case.engine) == []  # type: ignore[arg-type]
         case = support(rules, facts, removed)
         R = dred._rederive(case, D, Work())

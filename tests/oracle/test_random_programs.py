@@ -15,7 +15,7 @@ from tests.oracle.ways import SMALL_BLOCKS, knowledge_base_model, semi_naive
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model, matches
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.model.facts import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
@@ -39,7 +39,7 @@ def test_engines_and_clingo_give_the_least_model(seeds: range) -> None:
         program = random_program(seed)
         expected = least_model(program.rules, program.facts)
         compare("clingo", program, clingo_model(program.rules, program.facts), expected)
-        instances = sum(len(matches(over(rule, ReferenceFacts(expected)))) for rule in program.rules)
+        instances = sum(len(matches(all_from(rule, ReferenceFacts(expected)))) for rule in program.rules)
         check_semi_naive(ReferenceEngine(), program, expected, instances)
         check_semi_naive(LocalEngine(SMALL_BLOCKS), program, expected, instances)
 

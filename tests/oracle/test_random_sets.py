@@ -12,7 +12,7 @@ import pytest
 
 from tests.oracle.ways import SMALL_BLOCKS
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import extend
+from tidelog.algebra.sourced_rule import with_sources
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.model.facts import Fact
@@ -39,7 +39,7 @@ def test_chains_of_set_operations(arity: int, seed: int) -> None:
     made: list[tuple[set[Fact], LocalFacts]] = []
     for _ in range(STEPS):
         rows = random_rows(random, arity, random.choice((3, 30, 300)), terms)
-        made.append((rows, engine.collect(rows)))
+        made.append((rows, engine.fact_set(rows)))
         (left, mine), (right, theirs) = random.choice(made[-8:]), random.choice(random.choice((made, made[-8:])))
         made += [(left | right, mine | theirs), (left - right, mine - theirs), (left & right, mine & theirs)]
     for expected, found in made:
@@ -51,11 +51,11 @@ def test_rows_packed_tightly_before_the_dictionary_grew() -> None:
     engine = LocalEngine(SMALL_BLOCKS)
     terms = [iri(f"t{i}") for i in range(3)]
     old = {Fact("p4", row) for row in product(terms, repeat=4)}
-    before = engine.collect(old)
-    engine.collect(Fact("many", (iri(f"u{i}"),)) for i in range(TIGHT + 3))
+    before = engine.fact_set(old)
+    engine.fact_set(Fact("many", (iri(f"u{i}"),)) for i in range(TIGHT + 3))
     newer = [engine.dictionary.decode(TIGHT + i) for i in range(3)]
     new = {Fact("p4", row) for row in product(terms[:2] + newer, repeat=4)}
-    after = engine.collect(new)
+    after = engine.fact_set(new)
     check(engine, new - old, after - before, 4)
     check(engine, old - new, before - after, 4)
     check(engine, old & new, before & after, 4)
@@ -66,20 +66,20 @@ def check(engine: LocalEngine, expected: set[Fact], found: LocalFacts, arity: in
     assert len(found) == len(expected)
     assert sorted(found) == sorted(expected)
     assert found.predicates() == ({f"p{arity}": len(expected)} if expected else {})
-    assert sorted(found.only(f"p{arity}")) == sorted(expected)
-    assert len(found.only("absent")) == 0
+    assert sorted(found.of_predicate(f"p{arity}")) == sorted(expected)
+    assert len(found.of_predicate("absent")) == 0
     assert joined(engine, expected, found, arity) == by_hand(expected, arity)
 
 
 def joined(engine: LocalEngine, expected: set[Fact], found: LocalFacts, arity: int) -> set[Fact]:
     """The rows that match a sample of rows in all columns but one: a lookup in every order."""
     variables = tuple(Variable(f"v{i}") for i in range(arity))
-    sample = engine.collect(islice(sorted(expected), 20))
+    sample = engine.fact_set(islice(sorted(expected), 20))
     result: set[Fact] = set()
     for column in range(max(arity, 1)):
         other = tuple(Variable("w") if i == column else v for i, v in enumerate(variables))
         rule = Rule((Atom("out", other),), (Atom(f"p{arity}", variables), Atom(f"p{arity}", other)))
-        result |= set(engine.derive([extend(rule, (sample, found))], Work()))
+        result |= set(engine.derive([with_sources(rule, (sample, found))], Work()))
     return result
 
 

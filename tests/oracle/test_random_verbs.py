@@ -17,7 +17,7 @@ from tests.oracle.ways import SMALL_BLOCKS
 from tests.reference.engine import ReferenceEngine, least_model
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -29,9 +29,9 @@ Outcome = tuple[list[set[Fact]], int, dict[Fact, int], set[tuple[Term, ...]]]
 
 def view(engine: Engine[F], facts: list[Fact], random: Random) -> F:
     """The same set of facts for every engine that gets a `Random` of the same seed."""
-    result = engine.collect(random.sample(facts, random.randint(len(facts) // 2, len(facts))))
+    result = engine.fact_set(random.sample(facts, random.randint(len(facts) // 2, len(facts))))
     for _ in range(random.randint(0, 4)):
-        part = engine.collect(random.sample(facts, random.randint(0, min(len(facts), 1 + len(facts) // 8))))
+        part = engine.fact_set(random.sample(facts, random.randint(0, min(len(facts), 1 + len(facts) // 8))))
         result = random.choice((lambda a, b: a | b, lambda a, b: a - b, lambda a, b: a - (a & b)))(result, part)
     return result
 
@@ -40,9 +40,9 @@ def outcome(engine: Engine[F], rule: Rule, facts: list[Fact], seed: str) -> Outc
     random = Random(seed)
     sources = [view(engine, facts, random) for b in rule.body if isinstance(b, Atom | Negation)]
     work = Work()
-    derived = [set(engine.derive([Extended(rule, tuple(sources))], work)) for _ in range(3)]
+    derived = [set(engine.derive([SourcedRule(rule, tuple(sources))], work)) for _ in range(3)]
     sources[random.randrange(len(sources))] = view(engine, facts, random)
-    extended = Extended(rule, tuple(sources))
+    extended = SourcedRule(rule, tuple(sources))
     derived += [set(engine.derive([extended], work)) for _ in range(2)]
     tally = dict(engine.tally([extended], Work()))
     variables = list(dict.fromkeys(v for atom in rule.atoms for v in atom.variables()))[:3]

@@ -25,7 +25,7 @@ SMALL_BLOCKS = Settings(memory_budget=1 << 33, threads=1, block_bytes=1)
 
 
 def semi_naive(engine: Engine[F], rules: Sequence[Rule], facts: Iterable[Fact], work: Work) -> frozenset[Fact]:
-    return frozenset(materialise(engine, stratify(rules), engine.collect(facts), work))
+    return frozenset(materialise(engine, stratify(rules), engine.fact_set(facts), work))
 
 
 def knowledge_base_model(rule_text: str, fact_text: str) -> frozenset[Fact]:
@@ -44,10 +44,10 @@ def changed(engine: Engine[F], before: State, after: State, I: F | None = None) 
     """A change as an algorithm takes it: program, E, I, removed, added. I is given, or it is the model before."""
     return (
         _program(before.rules, after.rules),
-        engine.collect(after.facts),
-        engine.collect(before.model) if I is None else I,
-        engine.collect(before.facts - after.facts),
-        engine.collect(after.facts - before.facts),
+        engine.fact_set(after.facts),
+        engine.fact_set(before.model) if I is None else I,
+        engine.fact_set(before.facts - after.facts),
+        engine.fact_set(after.facts - before.facts),
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 
 from tests.reference.engine import ReferenceFacts, conclusions, matches
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import Binding, ground_atom, premises
 from tidelog.explain.proof import Proof, ProofNode
 from tidelog.model.facts import Fact
@@ -58,14 +58,14 @@ def _instance_problems(node: ProofNode, rule: Rule, model: ReferenceFacts) -> It
         if isinstance(literal, Assignment) and evaluate(literal.expression, binding) != binding[literal.variable]:
             yield f"{literal} gives something else"
     for negation in (c for c in node.checks if isinstance(c, Negation)):
-        if matches(over(Rule((), (negation.atom,)), model)):
+        if matches(all_from(Rule((), (negation.atom,)), model)):
             yield f"{negation.atom} is there"
 
 
 def _group_problems(node: ProofNode, rule: Rule, model: ReferenceFacts) -> Iterator[str]:
     """The rule gives the fact, and the premises are those of the matches shown, which are matches of its group."""
     assert node.group is not None
-    found = matches(over(rule, model))
+    found = matches(all_from(rule, model))
     if node.fact not in set(conclusions(rule, found)):
         yield "the aggregate gives something else"
     group = [m for m in found if _is_of_group(node.fact, rule, m)]

@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import count, islice
 
-from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended, guarded, over, pivoted
+from tidelog.algebra.engine import Work, proofs_by_supports
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, guarded, pivoted
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.analysis.strata import Stratum, stratify
@@ -87,7 +87,7 @@ class ReferenceFacts:
     def arities(self) -> dict[str, int]:
         return {predicate: len(facts[0].args) for predicate, facts in self._by_predicate.items()}
 
-    def only(self, predicate: str) -> ReferenceFacts:
+    def of_predicate(self, predicate: str) -> ReferenceFacts:
         return ReferenceFacts(self.of(predicate))
 
     def may_match(self, atom: Atom) -> bool:
@@ -118,7 +118,7 @@ class ReferenceTally:
             counts[fact] = counts.get(fact, 0) + sign * number
         return ReferenceTally(counts)
 
-    def of(self, facts: Iterable[Fact]) -> ReferenceTally:
+    def counts_of(self, facts: Iterable[Fact]) -> ReferenceTally:
         return ReferenceTally({fact: self._counts.get(fact, 0) for fact in facts})
 
     def facts(self) -> ReferenceFacts:
@@ -133,13 +133,13 @@ _NOWHERE = ReferenceFacts()  # what comparisons and assignments read
 class ReferenceEngine:
     """The algebra over `ReferenceFacts`."""
 
-    def collect(self, facts: Iterable[Fact]) -> ReferenceFacts:
+    def fact_set(self, facts: Iterable[Fact]) -> ReferenceFacts:
         return ReferenceFacts(facts)
 
-    def derive(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceFacts:
+    def derive(self, rules: Sequence[SourcedRule[ReferenceFacts]], work: Work) -> ReferenceFacts:
         return self.tally(rules, work).facts()
 
-    def tally(self, rules: Sequence[Extended[ReferenceFacts]], work: Work) -> ReferenceTally:
+    def tally(self, rules: Sequence[SourcedRule[ReferenceFacts]], work: Work) -> ReferenceTally:
         counts: Counter[Fact] = Counter()
         for extended in rules:
             found = matches(extended)
@@ -147,19 +147,19 @@ class ReferenceEngine:
             counts.update(conclusions(extended.rule, found))
         return ReferenceTally(counts)
 
-    def once(self, facts: ReferenceFacts) -> ReferenceTally:
+    def ones(self, facts: ReferenceFacts) -> ReferenceTally:
         return ReferenceTally(dict.fromkeys(facts, 1))
 
     def derive_pivoted(
         self,
         rules: Sequence[Rule],
-        before: ReferenceFacts,
+        left: ReferenceFacts,
         pivot: ReferenceFacts,
-        behind: ReferenceFacts,
+        right: ReferenceFacts,
         negated: ReferenceFacts,
         work: Work,
     ) -> ReferenceFacts:
-        return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
+        return self.derive([v for r in rules for v in pivoted(r, left, pivot, right, negated)], work)
 
     def supports(
         self,
@@ -174,14 +174,24 @@ class ReferenceEngine:
 
         return supports([guarded(r, guards, facts, negated) for r in rules], start, stop, work)
 
+    def proofs(
+        self,
+        rules: Sequence[Rule],
+        guards: ReferenceFacts,
+        facts: ReferenceFacts,
+        negated: ReferenceFacts,
+        work: Work,
+    ) -> tuple[ReferenceFacts, ReferenceFacts, ReferenceFacts]:
+        return proofs_by_supports(self, rules, guards, facts, negated, work)
+
     def instances(
-        self, rule: Extended[ReferenceFacts], variables: Sequence[Variable], limit: int | None = None
+        self, rule: SourcedRule[ReferenceFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Iterator[tuple[Term, ...]]:
         rows = dict.fromkeys(tuple(binding[v] for v in variables) for binding in matches(rule))
         return islice(rows, limit)
 
 
-def matches(extended: Extended[ReferenceFacts]) -> list[Binding]:
+def matches(extended: SourcedRule[ReferenceFacts]) -> list[Binding]:
     """Every substitution that satisfies the body, each once: it fixes the fact that each atom matches."""
     bindings: list[Binding] = [{}]
     for literal, number in _ordered(extended.rule):
@@ -295,13 +305,13 @@ def model_of(strata: Iterable[Stratum], facts: Iterable[Fact]) -> frozenset[Fact
 
 
 def _saturate(rules: Sequence[Rule], facts: ReferenceFacts) -> ReferenceFacts:
-    while new := ReferenceEngine().derive([over(rule, facts) for rule in rules], Work()) - facts:
+    while new := ReferenceEngine().derive([all_from(rule, facts) for rule in rules], Work()) - facts:
         facts = facts | new
     return facts
 
 
 def supports(
-    rules: Sequence[Extended[ReferenceFacts]], start: int, stop: int | None, work: Work
+    rules: Sequence[SourcedRule[ReferenceFacts]], start: int, stop: int | None, work: Work
 ) -> tuple[ReferenceFacts, ReferenceFacts]:
     bodies: list[Fact] = []
     unfinished: list[Fact] = []

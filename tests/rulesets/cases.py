@@ -110,6 +110,6 @@ def strata(rules: RuleSet) -> list[Stratum]:
 def closure(rules: RuleSet, premises: Triples) -> tuple[Triples, list[str]]:
     """All triples that follow, and the names of the rules that report an inconsistency."""
     engine = LocalEngine(SETTINGS)
-    I = materialise(engine, strata(rules), engine.collect(facts(premises)), Work())
-    triples = frozenset(fact.args for fact in I.only(TRIPLE))
+    I = materialise(engine, strata(rules), engine.fact_set(facts(premises)), Work())
+    triples = frozenset(fact.args for fact in I.of_predicate(TRIPLE))
     return triples, sorted({i.name for i in inconsistencies(engine, tuple(rules), I)})  # type: ignore[return-value]

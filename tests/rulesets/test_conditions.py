@@ -6,7 +6,7 @@ import pytest
 
 from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.model.facts import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
@@ -48,8 +48,8 @@ FACTS = parse_facts(" ".join(f"p({x}, {y}) ." for x in TERMS for y in TERMS))
 def test_condition(condition: str) -> None:
     (rule,) = parse_rules(f"q(?x, ?y) :- p(?x, ?y), {condition} .")
     local, reference = LocalEngine(), ReferenceEngine()
-    expected = set(reference.derive([over(rule, reference.collect(FACTS))], Work()))
-    assert set(local.derive([over(rule, local.collect(FACTS))], Work())) == expected
+    expected = set(reference.derive([all_from(rule, reference.fact_set(FACTS))], Work()))
+    assert set(local.derive([all_from(rule, local.fact_set(FACTS))], Work())) == expected
     assert 0 < len(expected) < len(FACTS)
 
 
@@ -59,5 +59,5 @@ def test_terms_that_arrive_later() -> None:
     (rule,) = parse_rules("q(?x) :- p(?x), isLiteral(?x) .")
     for round_ in range(3):
         facts = parse_facts(" ".join(f'p(n{i}) . p("s{i}") .' for i in range(100 * round_, 100 * round_ + 300)))
-        found = set(engine.derive([over(rule, engine.collect(facts))], Work()))
+        found = set(engine.derive([all_from(rule, engine.fact_set(facts))], Work()))
         assert found == {Fact("q", fact.args) for fact in facts if fact.args[0][0] == '"'}

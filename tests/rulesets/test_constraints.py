@@ -8,7 +8,7 @@ import pytest
 
 import tidelog
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.changes.constraints import check_constraints
@@ -105,7 +105,7 @@ class Watched(LocalEngine):
         self.read: list[int] = []
 
     def instances(
-        self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None
+        self, rule: SourcedRule[LocalFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Iterator[tuple[Term, ...]]:
         self.read.append(min(map(len, rule.sources)))
         return super().instances(rule, variables, limit)
@@ -116,14 +116,14 @@ def test_a_small_change_looks_at_little() -> None:
     engine = Watched()
     rules = (*tidelog.rulesets.OWL2RL, *parse_rules(":- [?x, rdf:type, cat], ~[?x, tail, _] ."))
     some = [Fact(TRIPLE, (iri(f"x{i}"), Term(RDF_TYPE), iri("animal"))) for i in range(1000)]
-    E = engine.collect([*some, *parse_facts("[cat, owl:disjointWith, dog] . [x1, tail, t1] .")])
-    nothing = engine.collect(())
+    E = engine.fact_set([*some, *parse_facts("[cat, owl:disjointWith, dog] . [x1, tail, t1] .")])
+    nothing = engine.fact_set(())
     run = ALGORITHMS["bf"]
     first = run(engine, Program((), rules), E, nothing, nothing, E, Work())
     check_constraints(engine, Program((), rules), first, strict=True)
     assert min(engine.read) >= 1000
     engine.read.clear()
-    new = engine.collect(parse_facts("[x1, rdf:type, cat] ."))
+    new = engine.fact_set(parse_facts("[x1, rdf:type, cat] ."))
     program = Program(rules, rules)
     second = run(engine, program, E | new, first.I, nothing, new, Work())
     check_constraints(engine, program, second, strict=True)

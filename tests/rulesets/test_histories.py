@@ -43,7 +43,7 @@ def from_nothing(engine: LocalEngine, name: str, E: LocalFacts) -> LocalFacts:
 @pytest.mark.parametrize(("name", "algorithm", "seed"), RUNS)
 def test_maintained_is_recomputed(name: str, algorithm: str, seed: int) -> None:
     engine = LocalEngine()
-    states = [engine.collect(facts(t)) for t in random_history(seed, steps=6)]
+    states = [engine.fact_set(facts(t)) for t in random_history(seed, steps=6)]
     I, kept = from_nothing(engine, name, states[0]), None
     for before, after in pairwise(states):
         outcome = ALGORITHMS[algorithm](engine, program(name), after, I, before - after, after - before, Work(), kept)
@@ -58,7 +58,7 @@ def test_maintained_is_recomputed(name: str, algorithm: str, seed: int) -> None:
 def test_the_reference_engine_agrees(name: str) -> None:
     engine = LocalEngine()
     triples = facts(next(iter(random_history(8, steps=0))))
-    found = from_nothing(engine, name, engine.collect(triples))
+    found = from_nothing(engine, name, engine.fact_set(triples))
     assert frozenset(found) == least_model(program(name).after, triples)
 
 
@@ -66,12 +66,12 @@ def test_the_reference_engine_agrees(name: str) -> None:
 def test_a_rule_set_comes_and_goes(algorithm: str) -> None:
     """Its axioms too; what is explicit or an axiom of another rule stays."""
     engine = LocalEngine()
-    E = engine.collect(facts(next(iter(random_history(3, steps=0)))))
+    E = engine.fact_set(facts(next(iter(random_history(3, steps=0)))))
     own = rulesets.get("rdfs", axiomatic=True)
     fewer = RuleSet("rdf axioms", tuple(r for r in own if r.name == "rdf-axioms"))
     all_rules, some_rules = tuple(own), tuple(fewer)
     I = materialise(engine, Program((), some_rules).strata, E, Work())
-    nothing = engine.collect(())
+    nothing = engine.fact_set(())
     run = ALGORITHMS[algorithm]
     more = run(engine, Program(some_rules, all_rules), E, I, nothing, nothing, Work())
     assert len(more.I) > len(I) > len(E)

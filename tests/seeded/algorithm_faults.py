@@ -23,15 +23,15 @@ ALGORITHM_FAULTS = (
         "removed rule without effect",
         "what a removed rule derived is not looked at",
         "algorithms/layers.py",
-        "rules = [over(r, self.I) for r in self.rules.removed]",
-        "rules = [over(r, self.I) for r in self.rules.removed[1:]]",
+        "rules = [all_from(r, self.I) for r in self.rules.removed]",
+        "rules = [all_from(r, self.I) for r in self.rules.removed[1:]]",
     ),
     Fault(
         "added rule reads the past",
         "an added rule does not see the facts that are added with it",
         "algorithms/layers.py",
-        "rules = [over(r, after) for r in self.rules.added]",
-        "rules = [over(r, self.I) for r in self.rules.added]",
+        "rules = [all_from(r, after) for r in self.rules.added]",
+        "rules = [all_from(r, self.I) for r in self.rules.added]",
     ),
     Fault(
         "negation never falls",
@@ -156,7 +156,7 @@ ALGORITHM_FAULTS = (
         "recursion alone decides",
         "a fact that a recursive stratum takes away goes although a later rule still derives it",
         "algorithms/counting.py",
-        "self.minus = minus - self.counts.of(minus).facts()",
+        "self.minus = minus - self.counts.counts_of(minus).facts()",
         "self.minus = minus",
     ),
     Fault(

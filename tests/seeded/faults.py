@@ -28,8 +28,8 @@ FAULTS = (
         "pivot twice",
         "an instance with two new facts is considered once for each of them",
         "algebra/sourced_rule.py",
-        "(*[before] * i, pivot,",
-        "(*[behind] * i, pivot,",
+        "(*[left] * i, pivot,",
+        "(*[right] * i, pivot,",
     ),
     Fault(
         "stale delta",
@@ -278,10 +278,10 @@ FAULTS = (
     ),
     Fault(
         "wrong side of the pivot",
-        "atoms before the pivot read what those behind it read, so an instance is found twice",
+        "atoms left of the pivot read what those right of it read, so an instance is found twice",
         "engines/local/small/forward.py",
-        "[before if i < shape.position else behind for i in range(len(shape.body))]",
-        "[behind for i in range(len(shape.body))]",
+        "[left if i < shape.position else right for i in range(len(shape.body))]",
+        "[right for i in range(len(shape.body))]",
     ),
     Fault(
         "stale static join",

@@ -35,10 +35,10 @@ SPARK_FAULTS = (
     ),
     Fault(
         "old heads thrown away",
-        "heads that are in the set `behind` are not told",
+        "heads that are in the set `right` are not told",
         "engines/spark/sharded/tasks.py",
-        'yield "stale", facts & behind',
-        'yield "stale", facts & behind & facts - facts',
+        'yield "stale", facts & right',
+        'yield "stale", facts & right & facts - facts',
     ),
     Fault(
         "a term of one task",

@@ -16,7 +16,7 @@ NAMES = tuple(ALGORITHMS)
 
 def replay_in_turns(engine: SparkEngine, states: Sequence[State], first: int, where: str) -> None:
     """The first step, from nothing, adds the whole program. `first` is who begins."""
-    before, I = EMPTY, engine.collect(())
+    before, I = EMPTY, engine.fact_set(())
     kept: object = None
     for number, after in enumerate(states):
         name = _next(first + number, before, after)

@@ -46,9 +46,9 @@ class Watched:
 @pytest.mark.parametrize(("small", "shards"), [(0, 2), (20, 3), (5, 7)])
 def test_rounds_do_not_slow_down(small: int, shards: int) -> None:
     with spark_engine(shards, small) as engine:
-        facts = engine.collect(chain(ROUNDS))
+        facts = engine.fact_set(chain(ROUNDS))
         watched, work = Watched(engine), Work()
-        everything, added = fixpoint(watched, RULES, engine.collect(()), facts, work)  # type: ignore[arg-type]
+        everything, added = fixpoint(watched, RULES, engine.fact_set(()), facts, work)  # type: ignore[arg-type]
         assert len(everything) == 2 * ROUNDS + 1
         assert work.rounds == ROUNDS + 1 and work.derivations == ROUNDS
         early, late = _between(watched.read, 20, 100), _between(watched.read, 120, 200)

@@ -74,7 +74,7 @@ class Transaction:
 
     def remove(self, fact: Fact) -> bool:
         """Whether the fact was explicit, so that there was something to remove."""
-        is_committed = bool(self.engine.collect((fact,)) & self.kb._state.E)
+        is_committed = bool(self.engine.fact_set((fact,)) & self.kb._state.E)
         if fact not in self._plus and (fact in self._minus or not is_committed):
             return False
         self._plus.pop(fact, None)

@@ -1,1 +1,1 @@
-"""The smallest package; read it first. Fact sets, extended atoms `B[S]`, the three verbs, and the fixpoint loop."""
+"""Read this package first: fact sets, rules with sources `B[S]`, the verbs of an engine, and the fixpoint loop."""

@@ -37,7 +37,7 @@ class FactSet(Protocol):
         """How many arguments the facts of each predicate have; predicates without facts are absent."""
         ...
 
-    def only(self, predicate: str) -> Self:
+    def of_predicate(self, predicate: str) -> Self:
         """The facts of one predicate."""
         ...
 
@@ -60,7 +60,7 @@ class Tally(Protocol[F]):
 
     def __sub__(self, other: Self, /) -> Self: ...
 
-    def of(self, facts: F) -> Self:
+    def counts_of(self, facts: F) -> Self:
         """The counts of these facts only."""
         ...
 

@@ -25,7 +25,7 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended, extend, with_body
+from tidelog.algebra.sourced_rule import SourcedRule, with_body, with_sources
 from tidelog.rules.syntax import Assignment, Atom, Negation, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
@@ -46,7 +46,7 @@ class Side(Generic[F]):
     Z: F
     _views: dict[tuple[int, int], F] = field(default_factory=dict)
 
-    def touched(self, rule: Rule) -> Iterator[Extended[F]]:
+    def touched(self, rule: Rule) -> Iterator[SourcedRule[F]]:
         """The instances of a rule (not an aggregate) that hold here and are touched by the change."""
         for i, atom in enumerate(rule.atoms):
             if self.Z.may_match(atom):
@@ -59,10 +59,10 @@ class Side(Generic[F]):
         """Where each negated atom has no match; the first ones in neither state."""
         return [self._either if i < first else self.negated for i in range(len(rule.negations))]
 
-    def _through(self, rule: Rule, number: int, atom: Atom) -> Iterator[Extended[F]]:
+    def _through(self, rule: Rule, number: int, atom: Atom) -> Iterator[SourcedRule[F]]:
         """Instances that hold here and not in the other state because of this negated atom, and of none before it."""
         shared = Atom(_SHARED, tuple(v for v in dict.fromkeys(atom.variables()) if v in _bound(rule)))
-        keys = self.engine.derive([Extended(Rule((shared,), (atom,)), (self.other,))], Work())
+        keys = self.engine.derive([SourcedRule(Rule((shared,), (atom,)), (self.other,))], Work())
         guarded = with_body(rule, shared)
         for sources in self._sources(rule, len(rule.atoms)):
             yield self._read(guarded, (keys, *sources), self.negated_by(rule, number))
@@ -90,10 +90,10 @@ class Side(Generic[F]):
         return self.negated | self.other
 
     @staticmethod
-    def _read(rule: Rule, positive: Sequence[F], negated: Sequence[F]) -> Extended[F]:
+    def _read(rule: Rule, positive: Sequence[F], negated: Sequence[F]) -> SourcedRule[F]:
         atoms, negations = iter(positive), iter(negated)
         literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
-        return extend(rule, [next(atoms) if isinstance(b, Atom) else next(negations) for b in literals])
+        return with_sources(rule, [next(atoms) if isinstance(b, Atom) else next(negations) for b in literals])
 
 
 def _bound(rule: Rule) -> set[Variable]:

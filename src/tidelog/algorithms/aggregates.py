@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
-from tidelog.algebra.sourced_rule import Extended, extend, over, with_body
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_sources
 from tidelog.rules.analysis.substitution import unnegated
 from tidelog.rules.syntax import Aggregate, Atom, Negation, Rule, Variable
 
@@ -45,7 +45,7 @@ class Groups(Generic[F]):
     @cached_property
     def _facts(self) -> tuple[F, F]:
         """The facts of all touched groups, before and after."""
-        was = now = self.engine.collect(())
+        was = now = self.engine.fact_set(())
         for rule in self.rules:
             keys = self.engine.derive(list(self._touched(rule)), self.work)
             if keys:
@@ -54,28 +54,28 @@ class Groups(Generic[F]):
                 now = now | self.engine.derive([_guarded(grouped, keys, self.after)], self.work)
         return was, now
 
-    def _touched(self, rule: Rule) -> Iterator[Extended[F]]:
+    def _touched(self, rule: Rule) -> Iterator[SourcedRule[F]]:
         """The keys of the groups in which a match comes or goes."""
         keys = replace(rule, heads=(_key(rule),))
         positions = [b for b in rule.body if isinstance(b, Atom | Negation)]
         for changed, facts in ((self.minus, self.before), (self.plus, self.after)):
             for i, literal in enumerate(positions):
                 if isinstance(literal, Atom) and changed.may_match(literal):
-                    yield extend(keys, [changed if j == i else facts for j in range(len(positions))])
+                    yield with_sources(keys, [changed if j == i else facts for j in range(len(positions))])
         for i, negation in enumerate(rule.negations):
             for changed, facts in ((self.plus, self.before), (self.minus, self.after)):
                 if changed.may_match(negation.atom):
-                    yield extend(unnegated(keys, i), (changed, *over(keys, facts).sources))
+                    yield with_sources(unnegated(keys, i), (changed, *all_from(keys, facts).sources))
 
 
 def changed_groups(
     engine: Engine[F], rules: Sequence[Rule], before: F, after: F, minus: F, plus: F
 ) -> tuple[Tally[F], Tally[F]]:
     """How many of the rules give a fact now and did not before, and the other way round."""
-    gained = lost = engine.once(engine.collect(()))
+    gained = lost = engine.ones(engine.fact_set(()))
     for rule in rules:
         groups = Groups(engine, (rule,), before, after, minus, plus)
-        gained, lost = gained + engine.once(groups.gained), lost + engine.once(groups.lost)
+        gained, lost = gained + engine.ones(groups.gained), lost + engine.ones(groups.lost)
     return gained, lost
 
 
@@ -87,7 +87,7 @@ def given_by(engine: Engine[F], rules: Sequence[Rule], D: F, facts: F, work: Wor
         for guard in map(_guard, rule.heads)
         if D.may_match(guard)
     ]
-    return engine.derive(guarded, work) & D if guarded else engine.collect(())
+    return engine.derive(guarded, work) & D if guarded else engine.fact_set(())
 
 
 def _guard(head: Atom) -> Atom:
@@ -101,5 +101,5 @@ def _key(rule: Rule) -> Atom:
     return Atom(_KEY, tuple(dict.fromkeys(head.variables())))
 
 
-def _guarded(rule: Rule, first: F, facts: F) -> Extended[F]:
-    return extend(rule, (first, *over(rule, facts).sources[1:]))
+def _guarded(rule: Rule, first: F, facts: F) -> SourcedRule[F]:
+    return with_sources(rule, (first, *all_from(rule, facts).sources[1:]))

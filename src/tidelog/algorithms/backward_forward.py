@@ -26,7 +26,6 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.proofs import proofs
 from tidelog.algebra.sourced_rule import with_body
 from tidelog.algorithms.layers import Support
 from tidelog.rules.syntax import Rule
@@ -60,7 +59,7 @@ class Search(Generic[F]):
         self.support = support
         self.work = work
         self.guarded = _guarded(support.rules)
-        nothing = support.engine.collect(())
+        nothing = support.engine.fact_set(())
         self.nothing = nothing
         self.C = self.P = self.V = self.Y = self.S = nothing
         self.unused = nothing  # P - V
@@ -123,7 +122,7 @@ class Search(Generic[F]):
     def _at_sight(self, new: F) -> tuple[F, F]:
         """Those that follow from explicit facts in one step, and the others."""
         before, support = self.work.derivations, self.support
-        proved, rest, bodies = proofs(support.engine, self.guarded, new, support.E, support.negated, self.work)
+        proved, rest, bodies = support.engine.proofs(self.guarded, new, support.E, support.negated, self.work)
         self.work.count("Bwd", self.work.derivations - before)
         self.seen = self.seen | bodies
         return proved, rest

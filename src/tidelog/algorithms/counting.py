@@ -24,7 +24,7 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups, given_by
 from tidelog.algorithms.layers import Decrease, LayerChange, Program, Stage
@@ -68,7 +68,7 @@ def counting_else(
     """The same for any program: `decrease` says which facts of a recursive stratum are gone."""
     stages = _stages(program)
     if stages is None or (decrease is None and any(s.recursive for s in stages)):
-        nothing = engine.collect(())
+        nothing = engine.fact_set(())
         removing, adding = program.in_two_steps()
         first = counting_else(engine, decrease, removing, E - added, I, removed, nothing, work, kept)
         return first.then(counting_else(engine, decrease, adding, E, first.I, nothing, added, work, first.kept))
@@ -76,7 +76,7 @@ def counting_else(
     before = tuple(r for layer in counted for r in (*layer.kept, *layer.removed))
     after = tuple(r for layer in counted for r in (*layer.kept, *layer.added))
     change = _Change(engine, _counts(engine, before, (E - added) | removed, I, kept), E, I, work)
-    change.move(engine.once(added), engine.once(removed))
+    change.move(engine.ones(added), engine.ones(removed))
     for stage in stages:
         change.run(stage, decrease)
     return Outcome(change.after, change.plus, change.minus, Counted(change.counts, after))
@@ -103,12 +103,12 @@ def _refuse(recursive: Sequence[Rule]) -> None:
 
 def _counts(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F, kept: object) -> Tally[F]:
     """The counts of these rules before the change. Of rules that were counted already nothing is looked at."""
-    counted: Counted[F] = kept if isinstance(kept, Counted) else Counted(engine.once(E), ())
+    counted: Counted[F] = kept if isinstance(kept, Counted) else Counted(engine.ones(E), ())
     if counted.rules == rules:
         return counted.counts
     wanted, old = ({r.key: r for r in some} for some in (rules, counted.rules))
-    new = [over(r, I) for key, r in wanted.items() if key not in old]
-    gone = [over(r, I) for key, r in old.items() if key not in wanted]
+    new = [all_from(r, I) for key, r in wanted.items() if key not in old]
+    gone = [all_from(r, I) for key, r in old.items() if key not in wanted]
     return counted.counts + engine.tally(new, Work()) - engine.tally(gone, Work())
 
 
@@ -119,7 +119,7 @@ class _Change(Generic[F]):
         self.engine = engine
         self.counts = counts
         self.E, self.I = E, I
-        self.nothing = self.minus = self.plus = engine.collect(())
+        self.nothing = self.minus = self.plus = engine.fact_set(())
         self.lower: tuple[Rule, ...] = ()
         self.recursive: tuple[Rule, ...] = ()  # those of them that are not counted
         self.work = work
@@ -144,8 +144,8 @@ class _Change(Generic[F]):
 
     def _count(self, level: Layer) -> None:
         kept = [r for r in level.kept if r.aggregate is None]
-        gained = [over(r, self.after) for r in level.added] + [v for r in kept for v in self.now.touched(r)]
-        lost = [over(r, self.I) for r in level.removed] + [v for r in kept for v in self.was.touched(r)]
+        gained = [all_from(r, self.after) for r in level.added] + [v for r in kept for v in self.now.touched(r)]
+        lost = [all_from(r, self.I) for r in level.removed] + [v for r in kept for v in self.was.touched(r)]
         more, less = changed_groups(self.engine, level.kept_aggregates, self.I, self.after, self.minus, self.plus)
         self.move(self.engine.tally(gained, self.work) + more, self.engine.tally(lost, self.work) + less)
 
@@ -154,7 +154,7 @@ class _Change(Generic[F]):
             return
         change = LayerChange(self.engine, stratum, self.lower, self.E, self.I, self.nothing)
         minus, self.plus = change.maintain(decrease, self.minus, self.plus, self.work)
-        self.minus = minus - self.counts.of(minus).facts()
+        self.minus = minus - self.counts.counts_of(minus).facts()
         self._turn()
 
     def _concerns(self, stratum: Layer) -> bool:
@@ -174,7 +174,7 @@ class _Change(Generic[F]):
         touched = gained.facts() | lost.facts()
         self.work.rounds += 1
         self.work.count("counts", len(touched))
-        present = self.counts.of(touched).facts()
+        present = self.counts.counts_of(touched).facts()
         absent = (touched - present) & self.I
         self.plus = self.plus | (present - self.I)
         self.minus = (self.minus - present) | (absent - self._given(absent))

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms.layers import Support
 from tidelog.rules.maintenance_rules import DEL, NEW, OLD, Marked, deletions, rederivations
 from tidelog.rules.syntax import Atom, Negation
@@ -71,13 +71,13 @@ def _saturate(support: Support[F], rules: Sequence[Marked], sets: Mapping[str, F
 
 
 def _pivoted(
-    support: Support[F], marked: Marked, before: Mapping[str, F], mark: str, new: F, behind: Mapping[str, F]
-) -> Iterator[Extended[F]]:
+    support: Support[F], marked: Marked, left: Mapping[str, F], mark: str, new: F, right: Mapping[str, F]
+) -> Iterator[SourcedRule[F]]:
     """The rule once for each atom with this superscript: that atom reads `new`, the others as they stand to it."""
     marks = _positive(marked)
     for i, atom in enumerate(marked.rule.atoms):
         if marks[i] == mark and new.may_match(atom):
-            sources = [*(before[m] for m in marks[:i]), new, *(behind[m] for m in marks[i + 1 :])]
+            sources = [*(left[m] for m in marks[:i]), new, *(right[m] for m in marks[i + 1 :])]
             yield support.extend(marked.rule, sources)
 
 

@@ -18,7 +18,6 @@ from typing import TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
-from tidelog.algebra.proofs import proofs
 from tidelog.algebra.sourced_rule import with_body
 from tidelog.algorithms.layers import Support
 
@@ -65,7 +64,7 @@ def _rederive(support: Support[F], D: F, work: Work) -> F:
     guarded = tuple(with_body(r, head) for r in support.rules for head in r.heads)
     R = support.axioms(D, work)
     if len(D) <= _FEW:
-        R = R | proofs(support.engine, guarded, D - R, known, support.negated, work)[0]
+        R = R | support.engine.proofs(guarded, D - R, known, support.negated, work)[0]
     rest = D - R
     heads = [(r, len(r.atoms) - 1) for r in guarded if rest.may_match(r.atoms[0])]
     R = R | (support.engine.derive([support.extend(r, (rest, *[known] * n)) for r, n in heads], work) & rest)

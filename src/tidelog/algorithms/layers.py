@@ -27,7 +27,7 @@ from typing import Generic, Protocol, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
-from tidelog.algebra.sourced_rule import Extended, extend, over, reading
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_sources, with_sources
 from tidelog.algorithms.aggregates import Groups, given_by
 from tidelog.algorithms.update import Outcome
 from tidelog.errors import RuleError
@@ -114,9 +114,9 @@ class Support(Generic[F]):
         given = given_by(self.engine, self.lower, D, self.after, work)
         return (D & self.E) | given
 
-    def extend(self, rule: Rule, sources: Sequence[F]) -> Extended[F]:
+    def extend(self, rule: Rule, sources: Sequence[F]) -> SourcedRule[F]:
         """The rule with one source for each positive atom; negated atoms read what they must."""
-        return reading(rule, sources, self.negated)
+        return with_positive_sources(rule, sources, self.negated)
 
 
 class Decrease(Protocol):
@@ -134,7 +134,7 @@ def maintain(
     except RuleError:
         return _in_two_steps(engine, decrease, program, E, I, removed, added, work)
     minus, plus = removed, added - I
-    nothing = engine.collect(())
+    nothing = engine.fact_set(())
     lower: tuple[Rule, ...] = ()
     for layer in order:
         change = LayerChange(engine, layer, lower, E, I, nothing)
@@ -147,7 +147,7 @@ def _in_two_steps(
     engine: Engine[F], decrease: Decrease, program: Program, E: F, I: F, removed: F, added: F, work: Work
 ) -> Outcome[F]:
     """Old and new rules cannot be ordered together (one undoes what the other negates): remove first, then add."""
-    nothing = engine.collect(())
+    nothing = engine.fact_set(())
     removing, adding = program.in_two_steps()
     first = maintain(engine, decrease, removing, E - added, I, removed, nothing, work)
     return first.then(maintain(engine, decrease, adding, E, first.I, nothing, added, work))
@@ -180,7 +180,7 @@ class LayerChange(Generic[F]):
 
     def _lost(self, plus: F, groups: Groups[F], work: Work) -> F:
         """Heads that lost a derivation other than by a positive atom."""
-        rules = [over(r, self.I) for r in self.rules.removed]
+        rules = [all_from(r, self.I) for r in self.rules.removed]
         if plus:
             rules += self._through_negation(self.rules.kept, plus, self.I)
         lost = self.engine.derive(rules, work) if rules else self.nothing
@@ -190,7 +190,7 @@ class LayerChange(Generic[F]):
         """All that is added to I - D, starting with `plus`."""
         known = self.I - D
         after = known | plus
-        rules = [over(r, after) for r in self.rules.added]
+        rules = [all_from(r, after) for r in self.rules.added]
         if minus:
             rules += self._through_negation(self.rules.kept, minus, after)
         seeds = plus | groups.gained
@@ -203,9 +203,9 @@ class LayerChange(Generic[F]):
         return consequences(self.engine, recursive, known, new, work)
 
     @staticmethod
-    def _through_negation(rules: Sequence[Rule], changed: F, facts: F) -> Iterator[Extended[F]]:
+    def _through_negation(rules: Sequence[Rule], changed: F, facts: F) -> Iterator[SourcedRule[F]]:
         """Instances over `facts` whose negated atom has a match in `changed`."""
         for rule in rules:
             for i, negation in enumerate(rule.negations):
                 if rule.aggregate is None and changed.may_match(negation.atom):
-                    yield extend(unnegated(rule, i), (changed, *over(rule, facts).sources))
+                    yield with_sources(unnegated(rule, i), (changed, *all_from(rule, facts).sources))

@@ -25,7 +25,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.fixpoint import check_bound
-from tidelog.algebra.sourced_rule import Extended, over, pivoted
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted
 from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups
 from tidelog.algorithms.layers import Program
@@ -76,18 +76,18 @@ def recursive_counting(
     if plan is not None:
         return _maintain(engine, plan, removed, added, work)
     order = layers((), program.after)
-    outcome = _maintain(engine, _aligned(engine, order, _nothing(engine)) or [], engine.collect(()), E, work)
+    outcome = _maintain(engine, _aligned(engine, order, _nothing(engine)) or [], engine.fact_set(()), E, work)
     return Outcome(outcome.I, outcome.I - I, I - outcome.I, outcome.kept)
 
 
 def _nothing(engine: Engine[F]) -> Counted[F]:
     """The counters of no facts and no rules."""
-    return Counted((_starting(engine, (), engine.collect(())),))
+    return Counted((_starting(engine, (), engine.fact_set(())),))
 
 
 def _starting(engine: Engine[F], rules: tuple[Rule, ...], known: F) -> Counters[F]:
     """A layer that has not derived anything."""
-    return Counters(rules, (Iteration(engine.once(engine.collect(())), known, known),))
+    return Counters(rules, (Iteration(engine.ones(engine.fact_set(())), known, known),))
 
 
 _Plan = list[tuple[Counters[F], Layer]]
@@ -137,8 +137,8 @@ class _LayerChange(Generic[F]):
     def __init__(self, engine: Engine[F], before: Counters[F], rules: Layer, minus: F, plus: F, work: Work) -> None:
         self.engine = engine
         self.before, self.rules = before, rules
-        self.nothing = engine.collect(())
-        self.none = engine.once(self.nothing)
+        self.nothing = engine.fact_set(())
+        self.none = engine.ones(self.nothing)
         self.lower = before.iterations[0].known
         self.lower_after = (self.lower - minus) | plus
         self.lower_minus, self.lower_plus = minus, plus
@@ -173,7 +173,7 @@ class _LayerChange(Generic[F]):
         self.work.count("counts", len(touched))
         before, known = self._was(len(self.after)), self.after[-1].known
         T = before.T - lost + gained
-        present = T.of(touched | self.minus).facts()
+        present = T.counts_of(touched | self.minus).facts()
         new = present - known
         N = (before.N - touched - self.plus) | new
         minus = (self.minus | (touched & before.N)) - present - known
@@ -216,10 +216,10 @@ class _LayerChange(Generic[F]):
     def _side(self, old: F, last: Iteration[F], negated: F, other: F, Z: F) -> Side[F]:
         return Side(self.engine, old, last.N, last.known, negated, other, Z)
 
-    def _all(self, rules: Sequence[Rule], old: F, last: Iteration[F], lower: F) -> Iterator[Extended[F]]:
+    def _all(self, rules: Sequence[Rule], old: F, last: Iteration[F], lower: F) -> Iterator[SourcedRule[F]]:
         """All instances of the rules that count in the iteration after `last`."""
         for rule in rules:
             if rule.atoms and rule.aggregate is None:
                 yield from pivoted(rule, old, last.N, last.known, lower)
             elif len(self.after) == 1:
-                yield over(rule, lower)
+                yield all_from(rule, lower)

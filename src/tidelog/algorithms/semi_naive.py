@@ -17,7 +17,7 @@ from typing import TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import fixpoint
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.update import Outcome
 from tidelog.rules.analysis.strata import Stratum
@@ -28,10 +28,10 @@ F = TypeVar("F", bound=FactSet)
 
 def materialise(engine: Engine[F], strata: Sequence[Stratum], E: F, work: Work) -> F:
     """All consequences of the explicit facts."""
-    I, nothing = E, engine.collect(())
+    I, nothing = E, engine.fact_set(())
     for stratum in strata:
         once = [r for r in stratum.rules if _runs_once(r)]
-        N = engine.derive([over(r, I) for r in once], work) - I if once else nothing
+        N = engine.derive([all_from(r, I) for r in once], work) - I if once else nothing
         I, _ = fixpoint(engine, _incremental(stratum), nothing, I | N, work)
     return I
 

@@ -118,7 +118,7 @@ def maintained(
 
 def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
     """All that follows from the explicit facts, from scratch."""
-    nothing, mode = engine.collect(()), mode_of(state.options)
+    nothing, mode = engine.fact_set(()), mode_of(state.options)
     return mode.change("rematerialise", engine, state.program, state.E, nothing, nothing, state.E, Work(), None).I
 
 
@@ -157,7 +157,7 @@ def read_batches(
     """The facts of an input; `arities` learns what is new and refuses what disagrees."""
     arities |= check_arity(facts, arities)
     checked = (batch for parts in batches for batch in _checked(parts, arities))
-    return engine.collect(facts) | engine.load(checked)
+    return engine.fact_set(facts) | engine.load(checked)
 
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from tidelog.algebra.engine import Engine
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended, extend, over, pivoted
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted, with_sources
 from tidelog.algorithms.layers import Program
 from tidelog.algorithms.update import Outcome
 from tidelog.errors import ConstraintError
@@ -39,20 +39,20 @@ def check_constraints(engine: Engine[F], program: Program, outcome: Outcome[F], 
     for rule in program.after:
         if rule.is_constraint and (strict or not rule.report):
             known = program.before is program.after or (rule.key, rule.report) in old
-            for extended in _touched(rule, outcome) if known else [over(rule, outcome.I)]:
+            for extended in _touched(rule, outcome) if known else [all_from(rule, outcome.I)]:
                 _refuse_match(engine, rule, extended)
 
 
-def _touched(rule: Rule, outcome: Outcome[F]) -> Iterator[Extended[F]]:
+def _touched(rule: Rule, outcome: Outcome[F]) -> Iterator[SourcedRule[F]]:
     """The matches of a constraint that the change may have led to; one may be found more than once."""
     I = outcome.I
     yield from pivoted(rule, I, outcome.added, I, I)
     for i, negation in enumerate(rule.negations):
         if outcome.removed.may_match(negation.atom):
-            yield extend(unnegated(rule, i), (outcome.removed, *over(rule, I).sources))
+            yield with_sources(unnegated(rule, i), (outcome.removed, *all_from(rule, I).sources))
 
 
-def _refuse_match(engine: Engine[F], rule: Rule, extended: Extended[F]) -> None:
+def _refuse_match(engine: Engine[F], rule: Rule, extended: SourcedRule[F]) -> None:
     variables = list(dict.fromkeys(v for a in rule.atoms for v in a.variables() if not v.name.startswith("_")))
     found = list(engine.instances(extended, variables, limit=_SHOWN + 1))
     if found:
@@ -104,7 +104,7 @@ def inconsistencies(engine: Engine[F], rules: Sequence[Rule], I: F, limit: int |
 
 def _matches(engine: Engine[F], rule: Rule, I: F, limit: int | None) -> Iterator[Inconsistency]:
     variables = list(dict.fromkeys(v for atom in rule.atoms for v in atom.variables()))
-    for row in engine.instances(over(rule, I), variables, limit):
+    for row in engine.instances(all_from(rule, I), variables, limit):
         yield Inconsistency(rule, tuple(_facts(rule, dict(zip(variables, row, strict=True)))))
 
 

@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.proofs import proofs
-from tidelog.algebra.sourced_rule import over, pivoted_at, with_body
+from tidelog.algebra.sourced_rule import all_from, pivoted_at, with_body
 from tidelog.changes.result import Prediction
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -74,7 +73,7 @@ class Forecast:
         if not open_ or not self.guarded:
             return open_
         work, rest = Work(), self.I - without
-        proved, _, _ = proofs(self.engine, self.guarded, open_, rest, rest, work)
+        proved, _, _ = self.engine.proofs(self.guarded, open_, rest, rest, work)
         self.loss.derivations += weight * work.derivations
         return open_ - proved
 
@@ -85,8 +84,8 @@ class Forecast:
                 return
             sums.facts += weight * len(level)
             sample, weight = _thinned(level, weight)
-            work, behind = Work(), self.I | sample
-            heads = self.engine.derive_pivoted(self.rules, behind - sample, sample, behind, self.I, work)
+            work, right = Work(), self.I | sample
+            heads = self.engine.derive_pivoted(self.rules, right - sample, sample, right, self.I, work)
             sums.derivations += weight * work.derivations
             level = following(heads, seen, weight)
             seen = seen | level
@@ -96,7 +95,7 @@ class Forecast:
         for rule in rules:
             if not rule.atoms or not all(self.I.may_match(a) for a in rule.atoms):
                 continue
-            sets = [self.engine.derive([over(Rule((a,), (a,)), self.I)], Work()) for a in rule.atoms]
+            sets = [self.engine.derive([all_from(Rule((a,), (a,)), self.I)], Work()) for a in rule.atoms]
             rarest = min(range(len(sets)), key=lambda i: len(sets[i]))
             (sample, weight), work = _thinned(sets[rarest], 1), Work()
             heads = self.engine.derive([pivoted_at(rule, rarest, self.I, sample, self.I, self.I)], work)

@@ -23,7 +23,7 @@ import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended, over, reading
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_sources
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of, without_same_head
@@ -109,12 +109,12 @@ class _InstanceSearch:
         return self.view.explained.I
 
     def parts(self, pattern: Atom, depth: int) -> Iterator[InstanceTable]:
-        goals = self.engine.derive([over(Rule((pattern,), (pattern,)), self.facts)], Work())
+        goals = self.engine.derive([all_from(Rule((pattern,), (pattern,)), self.facts)], Work())
         seen = goals
         head_rules = list(self.view.explained.index.head_rules(pattern))
         while goals and depth:
             yield from explicit_parts(goals & self.view.explained.E)
-            below = self.engine.collect(())
+            below = self.engine.fact_set(())
             for head_rule in head_rules:
                 yield from self._of(head_rule, goals)
                 below = below | self._bodies(head_rule, goals) if depth > 1 else below
@@ -142,17 +142,17 @@ class _InstanceSearch:
         """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
         if VALUE not in head_rule.head.args:
             return goals
-        return goals & self.engine.derive([over(head_rule.rule, self.facts)], Work())
+        return goals & self.engine.derive([all_from(head_rule.rule, self.facts)], Work())
 
     def _bodies(self, head_rule: HeadRule, goals: LocalFacts) -> LocalFacts:
         guards, rule = self._given(head_rule, goals), head_rule.guarded
         if not head_rule.rule.atoms or not guards.may_match(head_rule.head):
-            return self.engine.collect(())
+            return self.engine.fact_set(())
         turned = Rule(head_rule.rule.atoms, rule.body, cartesian=True)
         return self.engine.derive([self._reading(turned, guards)], Work())
 
     def _reading(self, rule: Rule, guards: LocalFacts) -> Any:
-        return reading(rule, (guards, *[self.facts] * (len(rule.atoms) - 1)), self.facts)
+        return with_positive_sources(rule, (guards, *[self.facts] * (len(rule.atoms) - 1)), self.facts)
 
 
 def instances(engine: LocalEngine, view: EqualityView[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
@@ -198,7 +198,7 @@ class InstanceFacts(Generic[F]):
 def instance_facts(explained: ExplainedVersion[F], pattern: Atom, depth: int) -> InstanceFacts[F]:
     """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
     search = _EngineSearch(explained)
-    goals = explained.engine.derive([over(Rule((pattern,), (pattern,)), explained.I)], Work())
+    goals = explained.engine.derive([all_from(Rule((pattern,), (pattern,)), explained.I)], Work())
     seen, matches = goals, search.nothing
     head_rules: Iterable[HeadRule] = explained.index.head_rules(pattern)
     while goals and depth:
@@ -223,11 +223,11 @@ class _EngineSearch(Generic[F]):
 
     @property
     def nothing(self) -> F:
-        return self.explained.engine.collect(())
+        return self.explained.engine.fact_set(())
 
     def matches(self, head_rules: Iterable[HeadRule], goals: F) -> F:
         """The instances that derive some facts."""
-        rules: list[Extended[F]] = []
+        rules: list[SourcedRule[F]] = []
         doubled: list[Rule] = []
         for head_rule in head_rules:
             guards = self._given(head_rule, goals)
@@ -236,14 +236,14 @@ class _EngineSearch(Generic[F]):
                 rules.append(self.explained.reading(rule, guards, self.explained.I))
                 doubled += self._doubled(head_rule)
         found = self._derived(rules)
-        return found - self._derived([over(rule, found) for rule in doubled]) if doubled else found
+        return found - self._derived([all_from(rule, found) for rule in doubled]) if doubled else found
 
     def bodies(self, found: F) -> F:
         """The facts that the atoms of instances matched."""
         turned = ((head_rule.rule.atoms, atom) for head_rule, atom in self.atoms.items() if found.may_match(atom))
-        return self._derived([over(Rule(atoms, (atom,), cartesian=True), found) for atoms, atom in turned if atoms])
+        return self._derived([all_from(Rule(atoms, (atom,), cartesian=True), found) for atoms, atom in turned if atoms])
 
-    def _derived(self, rules: Sequence[Extended[F]]) -> F:
+    def _derived(self, rules: Sequence[SourcedRule[F]]) -> F:
         return self.explained.engine.derive(rules, Work())
 
     def _atom(self, head_rule: HeadRule) -> Atom:
@@ -255,7 +255,7 @@ class _EngineSearch(Generic[F]):
         """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
         if VALUE not in head_rule.head.args:
             return goals
-        return goals & self._derived([over(head_rule.rule, self.explained.I)])
+        return goals & self._derived([all_from(head_rule.rule, self.explained.I)])
 
     def _doubled(self, head_rule: HeadRule) -> Iterator[Rule]:
         """Finds the instances for which an earlier head of the rule is the same fact."""

@@ -85,7 +85,7 @@ class EqualityView(Generic[F]):
         members = self.representatives.members(fact.args)
         choices = [sorted(members[t]) for t in fact.args]
         names = (Fact(fact.predicate, args) for args, _ in zip(product(*choices), range(_MOST_NAMES), strict=False))
-        return min(self.explained.engine.collect(names) & self.explicit, default=fact)
+        return min(self.explained.engine.fact_set(names) & self.explicit, default=fact)
 
 
 def equality_view(

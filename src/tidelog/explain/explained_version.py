@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended, over, reading, with_body
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_positive_sources
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Aggregate, Assignment, Atom, Rule, Variable
@@ -122,7 +122,7 @@ class ExplainedVersion(Generic[F]):
     @cached_property
     def axioms(self) -> F:
         """What rules without a body say."""
-        return self.engine.derive([over(n.rule, self.I) for n in self.index.axioms], Work())
+        return self.engine.derive([all_from(n.rule, self.I) for n in self.index.axioms], Work())
 
     @cached_property
     def ground(self) -> F:
@@ -132,13 +132,13 @@ class ExplainedVersion(Generic[F]):
     @cached_property
     def unconditional(self) -> F:
         """What rules derive that read no fact, though they may compute, and ask for absent ones."""
-        return self.engine.derive([over(n.rule, self.I) for n in self.index.unconditional], Work())
+        return self.engine.derive([all_from(n.rule, self.I) for n in self.index.unconditional], Work())
 
     def holds(self, fact: Fact) -> bool:
         return bool(self.one(fact) & self.I)
 
     def one(self, fact: Fact) -> F:
-        return self.engine.collect((fact,))
+        return self.engine.fact_set((fact,))
 
     def instances(self, head_rule: HeadRule, guards: F, facts: F, limit: int | None = None) -> Iterator[BoundValues]:
         """Bindings with which a rule derives one of the guards from some facts."""
@@ -152,8 +152,8 @@ class ExplainedVersion(Generic[F]):
         for row in self.engine.instances(self.reading(head_rule.guarded, self.one(fact), facts), others, limit):
             yield {**head, **dict(zip(others, row, strict=True))}
 
-    def reading(self, guarded: Rule, guards: F, facts: F) -> Extended[F]:
-        return reading(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
+    def reading(self, guarded: Rule, guards: F, facts: F) -> SourcedRule[F]:
+        return with_positive_sources(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
 
 
 def variables_of(rule: Rule) -> tuple[Variable, ...]:

@@ -99,13 +99,15 @@ class _HeightSearch(Generic[F]):
         """The facts of the groups that some facts were computed from."""
         names = {h.predicate for n in self.explained.index.aggregates for h in n.rule.heads}
         for name in names & facts.predicates().keys() if names else ():
-            self.groups |= {f: list(groups_of(self.explained, f)) for f in facts.only(name) if f not in self.groups}
+            self.groups |= {
+                f: list(groups_of(self.explained, f)) for f in facts.of_predicate(name) if f not in self.groups
+            }
         asked = (f for f in facts) if self.groups else iter(())
-        return self.explained.engine.collect(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
+        return self.explained.engine.fact_set(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
 
     def rounds(self, goal: F, leaves: F, most: int | None) -> list[F]:
         """The forward part: what can be derived in so many rounds, up to the one that has the goal."""
-        explained, nothing = self.explained, self.explained.engine.collect(())
+        explained, nothing = self.explained, self.explained.engine.fact_set(())
         found, known, before, new = [leaves], leaves, nothing, leaves
         while not goal & new and (most is None or len(found) <= most):
             heads = explained.engine.derive_pivoted(explained.index.plain, before, new, known, explained.I, self.work)
@@ -121,13 +123,13 @@ class _HeightSearch(Generic[F]):
 
     def _complete(self, known: F) -> F:
         """The facts of aggregates all of whose group is known."""
-        collect = self.explained.engine.collect
+        collect = self.explained.engine.fact_set
         return collect(f for f, gs in self.groups.items() for g in gs if not collect(g.premises) - known)
 
 
 def least_heights(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> Heights[F]:
     """What the lowest proofs of a fact that holds are made of, by height; it is itself in the last round."""
-    goal, nothing = explained.one(fact), explained.engine.collect(())
+    goal, nothing = explained.one(fact), explained.engine.fact_set(())
     if goal & explained.ground:
         return Heights([goal], {})
     search = _HeightSearch(explained, most, goal, nothing)
@@ -195,7 +197,7 @@ def _step(
     """The best step to a fact, and how high its premises are."""
     steps = list(_steps(explained, fact, heights, lower))
     facts = {p for s in steps for p in s.premises}
-    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(explained.engine.collect(facts))
+    known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(explained.engine.fact_set(facts))
     best = min(steps, key=lambda s: (sum(known[p] for p in s.premises), len(s.premises), s.head_rule.numbered.number))
     return best, {p: known[p] for p in best.premises}
 
@@ -207,7 +209,7 @@ def _steps(explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lowe
             for binding in explained.steps(head_rule, fact, lower, _CANDIDATES):
                 yield DerivationStep(head_rule, binding, premises(head_rule.rule, binding))
     highest = {p for g in heights.groups.get(fact, ()) for p in g.premises}
-    there = set(explained.engine.collect(highest) & lower) if highest else set()
+    there = set(explained.engine.fact_set(highest) & lower) if highest else set()
     for group in heights.groups.get(fact, ()):
         if there.issuperset(group.premises):
             yield DerivationStep(group.head_rule, {}, group.premises, group)

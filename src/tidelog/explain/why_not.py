@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, variables_of
 from tidelog.explain.proof import grounded, group_value
 from tidelog.explain.render import atom_text, fact_text
@@ -128,7 +128,7 @@ def _is_connected(atom: Atom, bound: set[Variable]) -> bool:
 
 def has_match(explained: ExplainedVersion[F], atom: Atom) -> bool:
     """Whether some fact matches an atom."""
-    return any(True for _ in explained.engine.instances(over(Rule((), (atom,)), explained.I), (), 1))
+    return any(True for _ in explained.engine.instances(all_from(Rule((), (atom,)), explained.I), (), 1))
 
 
 _LISTED = 5  # rules that are named though they have nothing to do with it

@@ -110,7 +110,7 @@ class Questions(Held):
     def _answers(self, facts: LocalFacts, name: str) -> Answers:
         arity = facts.arities().get(name) or self._state.arities.get(name, 0)
         names, length, E = column_names(name, arity), facts.predicates().get(name, 0), self._state.E
-        asserted = partial(marks, facts.only(name), E)
+        asserted = partial(marks, facts.of_predicate(name), E)
         return Answers(names, lambda: facts.columns(name), length, self._engine.dictionary, asserted)
 
     def all_facts(self, kind: Kind = "all") -> FactAnswers:

@@ -48,7 +48,7 @@ class Held:
         self._store = None if path is None else Store(Path(path), create=create and not read_only)
         self._bulk: Bulk | None = None
         self._engine = LocalEngine(self._settings)
-        nothing = self._engine.collect(())
+        nothing = self._engine.fact_set(())
         self._state = State(nothing, nothing)
         if self._store is not None:
             self._read_store(self._store.read())
@@ -159,7 +159,7 @@ class Held:
     def _of_kind(self, kind: Kind, predicate: str | None = None) -> LocalFacts:
         check_kind(kind)
         state = self._state
-        E, some = (S if predicate is None else S.only(predicate) for S in (state.E, state.I))
+        E, some = (S if predicate is None else S.of_predicate(predicate) for S in (state.E, state.I))
         if kind == "explicit":
             return E
         I = self._equality.facts(self._engine, state.I, some)

@@ -177,7 +177,7 @@ class FactAnswers:
 
     def of(self, predicate: str) -> FactAnswers:
         """Only the facts of one predicate."""
-        return FactAnswers(self._facts.only(predicate), self._explicit)
+        return FactAnswers(self._facts.of_predicate(predicate), self._explicit)
 
     @cached_property
     def asserted(self) -> list[bool]:

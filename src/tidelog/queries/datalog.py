@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal as OneOf
 
-from tidelog.algebra.sourced_rule import Extended, over, reading
+from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_sources
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.equality.policy import answers as named_answers
 from tidelog.changes.state import State
@@ -74,7 +74,7 @@ def find(
 
 def _all(engine: LocalEngine, state: State, rule: Rule, limit: int | None) -> Bindings:
     if mode_of(state.options) is MODES[OFF]:
-        return _bindings(engine, over(rule, state.I), limit)
+        return _bindings(engine, all_from(rule, state.I), limit)
     facts = named_answers(engine, rule, state.I)
     return Bindings(dict(zip(_variables(rule), facts.columns(""), strict=bool(facts))), len(facts))
 
@@ -82,14 +82,14 @@ def _all(engine: LocalEngine, state: State, rule: Rule, limit: int | None) -> Bi
 def _explicit(engine: LocalEngine, state: State, rule: Rule, limit: int | None = None) -> Bindings:
     """The answers that explicit facts alone give."""
     negated = _held(engine, state) if rule.negations else state.E
-    return _bindings(engine, reading(rule, [state.E] * len(rule.atoms), negated), limit)
+    return _bindings(engine, with_positive_sources(rule, [state.E] * len(rule.atoms), negated), limit)
 
 
 def _held(engine: LocalEngine, state: State) -> LocalFacts:
     return mode_of(state.options).facts(engine, state.I, state.I)
 
 
-def _bindings(engine: LocalEngine, rule: Extended[LocalFacts], limit: int | None) -> Bindings:
+def _bindings(engine: LocalEngine, rule: SourcedRule[LocalFacts], limit: int | None) -> Bindings:
     return engine.bindings(rule, _variables(rule.rule), limit)
 
 

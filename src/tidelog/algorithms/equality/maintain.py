@@ -35,7 +35,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
-from tidelog.algebra.sourced_rule import extend, over
+from tidelog.algebra.sourced_rule import all_from, with_sources
 from tidelog.algorithms.backward_forward import Search
 from tidelog.algorithms.equality.representatives import AMONG, EQUALITY, SAME, Representatives, components, equalities
 from tidelog.algorithms.equality.rewriting import constants, goals, relevant, rewrite_rules, versions, with_constants
@@ -87,7 +87,7 @@ class Explicit(Generic[F]):
         if not among:
             return ()
         x, y = EQUALITY.variables()
-        return engine.instances(extend(Rule((), (Atom(AMONG, (x,)), EQUALITY)), (among, self.E)), (x, y))
+        return engine.instances(with_sources(Rule((), (Atom(AMONG, (x,)), EQUALITY)), (among, self.E)), (x, y))
 
 
 @dataclass(frozen=True)
@@ -143,13 +143,13 @@ def doubtful(support: SolidSupport[F], lost: F, work: Work) -> set[Term]:
 
 def matched(engine: Engine[F], atoms: Iterable[Atom], facts: F) -> F:
     """The facts that match one of the atoms."""
-    return engine.derive([over(Rule((a,), (a,)), facts) for a in atoms if facts.may_match(a)], Work())
+    return engine.derive([all_from(Rule((a,), (a,)), facts) for a in atoms if facts.may_match(a)], Work())
 
 
 def _unequal(representatives: Representatives[F], facts: F) -> set[Term]:
     """The cliques that have one of their equalities among the facts."""
     x, y = EQUALITY.variables()
-    terms = {t for row in representatives.engine.instances(over(Rule((), (EQUALITY,)), facts), (x, y)) for t in row}
+    terms = {t for row in representatives.engine.instances(all_from(Rule((), (EQUALITY,)), facts), (x, y)) for t in row}
     return representatives.in_cliques(representatives.among(terms))
 
 
@@ -187,7 +187,7 @@ class Rewritten(Generic[F]):
 
 def rewritten(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F) -> Rewritten[F]:
     """What a change before would have kept, given the rules and facts that users gave and the materialisation."""
-    same = I.only(SAME)
+    same = I.of_predicate(SAME)
     representatives = Representatives(engine, same)
     return Rewritten(representatives, E).moved(representatives, representatives.rewrite(E) | same, rules)
 
@@ -234,7 +234,7 @@ def _afresh(before: Rewritten[F], E: F, rules: tuple[Rule, ...]) -> Move[F]:
     same = before.representatives.same(components(equalities(engine, E)))
     representatives = Representatives(engine, same)
     after = before.moved(representatives, representatives.rewrite(E) | same, rules)
-    nothing = engine.collect(())
+    nothing = engine.fact_set(())
     return Move(before, after, nothing, nothing)
 
 
@@ -248,7 +248,7 @@ def _taken_apart(before: Rewritten[F], program: Program, E: F, I: F, removed: F,
     parts = explicit.parts(doubted)
     hidden = old.mentioning(before.E, doubted)
     same = old.same(parts)
-    representatives = Representatives(old.engine, (old.facts - hidden.only(SAME)) | same)
+    representatives = Representatives(old.engine, (old.facts - hidden.of_predicate(SAME)) | same)
     restored = representatives.rewrite(old.mentioning(E, parts) | added) | same
     gone = gone | hidden
     after = before.moved(representatives, (before.E - gone) | restored, program.after)
@@ -267,7 +267,7 @@ def _doubted(
     if program.is_changed:
         keys = {rule.key for rule in rewrite_rules(program.after, old.of(constants(program.after)))}
         rules = tuple(rule for rule in rules if rule.key in keys)
-        lost = lost | engine.derive([over(rule, I) for rule in _dropped(before, program)], work)
+        lost = lost | engine.derive([all_from(rule, I) for rule in _dropped(before, program)], work)
     return doubtful(SolidSupport(engine, rules, I, I, I, E, (), explicit), lost, work)
 
 
@@ -291,7 +291,7 @@ def _merged(
     explicit = old & before.E
     asserted = moved.rewrite(explicit) | moved.facts
     E = (before.E - explicit) | asserted
-    after = before.moved(Representatives(before.engine, E.only(SAME)), E, before.source)
+    after = before.moved(Representatives(before.engine, E.of_predicate(SAME)), E, before.source)
     work.count("merged", len(moved.facts))
     if any(n.atom.predicate != SAME for r in after.rules for n in r.negations):
         outcome = Move(before, after, explicit - asserted, asserted - before.E).maintained(name, I, work)
@@ -303,7 +303,7 @@ def _replaced(before: Rewritten[F], after: Rewritten[F], I: F, old: F, new: F, w
     """I with old facts replaced by new ones, and all that follows. What followed from the old follows from the new."""
     engine, known = after.engine, I - old
     had = {rule.key for rule in before.rules}
-    changed = [over(r, known | new) for r in after.rules if r.key not in had and r.heads]
+    changed = [all_from(r, known | new) for r in after.rules if r.key not in had and r.heads]
     new = (new | engine.derive(changed, work) if changed else new) - known
     added = consequences(engine, [r for r in after.rules if r.atoms and r.heads], known, new, work)
     return Outcome(known | added, added, old)

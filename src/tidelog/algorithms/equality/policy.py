@@ -12,7 +12,7 @@ from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.equality.maintain import maintain
 from tidelog.algorithms.equality.representatives import SAME, Representatives
 from tidelog.algorithms.equality.rewriting import constants, query_versions, rewrite_rules, with_constants
@@ -27,7 +27,7 @@ F_co = TypeVar("F_co", bound=FactSet, covariant=True)
 
 def named(engine: Engine[F], I: F, facts: F) -> F:
     """Some facts of the materialisation I under all names."""
-    return Representatives(engine, I.only(SAME)).expand(facts - facts.only(SAME))
+    return Representatives(engine, I.of_predicate(SAME)).expand(facts - facts.of_predicate(SAME))
 
 
 class Difference(Protocol[F_co]):
@@ -80,17 +80,17 @@ class NamedDifference(Generic[F]):
         return self._touched(self.after, self.plus)
 
     def _touched(self, I: F, changed: F) -> F:
-        terms = {term for fact in (*self.plus.only(SAME), *self.minus.only(SAME)) for term in fact.args}
-        representatives = Representatives(self.engine, I.only(SAME))
+        terms = {term for fact in (*self.plus.of_predicate(SAME), *self.minus.of_predicate(SAME)) for term in fact.args}
+        representatives = Representatives(self.engine, I.of_predicate(SAME))
         return named(self.engine, I, changed | representatives.mentioning(I, terms))
 
 
 def answers(engine: Engine[F], query: Rule, I: F) -> F:
     """The heads of all matches of a query (a rule with one head) under all names."""
-    representatives = Representatives(engine, I.only(SAME))
+    representatives = Representatives(engine, I.of_predicate(SAME))
     rules, places = query_versions(query)
     standing = representatives.of(constants(rules))
-    found = engine.derive([over(with_constants(rule, standing), I) for rule in rules], Work())
+    found = engine.derive([all_from(with_constants(rule, standing), I) for rule in rules], Work())
     return representatives.expand(found, places)
 
 
@@ -144,7 +144,7 @@ class Rewriting:
 
     def rules(self, engine: Engine[F], rules: Iterable[Rule], I: F) -> tuple[Rule, ...]:
         source = tuple(rules)
-        return rewrite_rules(source, Representatives(engine, I.only(SAME)).of(constants(source)))
+        return rewrite_rules(source, Representatives(engine, I.of_predicate(SAME)).of(constants(source)))
 
     def facts(self, engine: Engine[F], I: F, some: F) -> F:
         return named(engine, I, some)

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import Extended, extend
+from tidelog.algebra.sourced_rule import SourcedRule, with_sources
 from tidelog.model.facts import Fact
 from tidelog.model.terms import OWL, TRIPLE, Term
 from tidelog.rules.syntax import Atom, Rule, Variable
@@ -58,22 +58,23 @@ class Representatives(Generic[F]):
         """Those of the facts that mention a clique and become of some of the others when these are rewritten."""
         facts = self.mentioning(facts, self.in_cliques(facts))
         terms = {term for name, arity in facts.arities().items() for term in self._terms(facts, name, arity)}
-        same = self.facts | self.engine.collect(Fact(SAME, (term, term)) for term in terms)
+        same = self.facts | self.engine.fact_set(Fact(SAME, (term, term)) for term in terms)
         rules = [
-            extend(_standing(name, arity), (facts, *[same] * arity, others)) for name, arity in facts.arities().items()
+            with_sources(_standing(name, arity), (facts, *[same] * arity, others))
+            for name, arity in facts.arities().items()
         ]
         return self.engine.derive(rules, Work())
 
     def _terms(self, facts: F, name: str, arity: int) -> set[Term]:
         args = tuple(Variable(f"x{i}") for i in range(arity))
-        rows = self.engine.instances(extend(Rule((), (Atom(name, args),)), (facts,)), args)
+        rows = self.engine.instances(with_sources(Rule((), (Atom(name, args),)), (facts,)), args)
         return {term for row in rows for term in row}
 
     def in_cliques(self, facts: F) -> set[Term]:
         """The terms in the facts that stand for others."""
         heads = Atom(AMONG, (_REPRESENTATIVE,))
         rules = [
-            extend(Rule((heads,), _body(name, arity, place, _STANDS_FOR, _REPRESENTATIVE)), (self.facts, facts))
+            with_sources(Rule((heads,), _body(name, arity, place, _STANDS_FOR, _REPRESENTATIVE)), (self.facts, facts))
             for name, arity in facts.arities().items()
             for place in range(arity)
         ]
@@ -84,24 +85,24 @@ class Representatives(Generic[F]):
         """The cliques that some terms stand for, themselves included."""
         cliques = {r: {r} for r in representatives}
         among = Atom(AMONG, (_REPRESENTATIVE,))
-        rule = extend(Rule((), (among, _STANDS_FOR)), (self.among(cliques), self.facts))
+        rule = with_sources(Rule((), (among, _STANDS_FOR)), (self.among(cliques), self.facts))
         for member, representative in self.engine.instances(rule, (_MEMBER, _REPRESENTATIVE)):
             cliques[representative].add(member)
         return cliques
 
     def of(self, terms: Collection[Term]) -> dict[Term, Term]:
         """Which terms stand for some others; those that stand for themselves are absent."""
-        rule = extend(Rule((), (Atom(AMONG, (_MEMBER,)), _STANDS_FOR)), (self.among(terms), self.facts))
+        rule = with_sources(Rule((), (Atom(AMONG, (_MEMBER,)), _STANDS_FOR)), (self.among(terms), self.facts))
         return dict(self.engine.instances(rule, (_MEMBER, _REPRESENTATIVE)) if self.facts and terms else ())  # type: ignore[arg-type]
 
     def among(self, terms: Iterable[Term]) -> F:
         """The terms as facts."""
-        return self.engine.collect(Fact(AMONG, (term,)) for term in terms)
+        return self.engine.fact_set(Fact(AMONG, (term,)) for term in terms)
 
     def mentioning(self, facts: F, terms: Collection[Term]) -> F:
         """The facts in which one of the terms stands in some place."""
         if not terms:
-            return self.engine.collect(())
+            return self.engine.fact_set(())
         among = self.among(terms)
         rules = [
             _reading(name, arity, place, Atom(AMONG, (_MEMBER,)), (_MEMBER, _MEMBER), (among, facts))
@@ -112,7 +113,7 @@ class Representatives(Generic[F]):
 
     def same(self, standing: Mapping[Term, Term]) -> F:
         """That values stand for keys, as facts."""
-        return self.engine.collect(Fact(SAME, pair) for pair in standing.items() if pair[0] != pair[1])
+        return self.engine.fact_set(Fact(SAME, pair) for pair in standing.items() if pair[0] != pair[1])
 
     def _joined(self, facts: F, place: int, with_: Atom, find: Variable, put: Variable) -> F:
         """The facts that have at a place a term that `with_` has as `find`, with its `put` there instead."""
@@ -144,7 +145,7 @@ def components(pairs: Iterable[tuple[Term, Term]]) -> dict[Term, Term]:
 
 def equalities(engine: Engine[F], facts: F) -> Iterator[tuple[Term, Term]]:
     """The pairs of different terms that the facts say to be equal."""
-    for x, y in engine.instances(extend(Rule((), (EQUALITY,)), (facts,)), tuple(EQUALITY.variables())):
+    for x, y in engine.instances(with_sources(Rule((), (EQUALITY,)), (facts,)), tuple(EQUALITY.variables())):
         if x != y:
             yield x, y
 
@@ -159,8 +160,8 @@ def _width(facts: FactSet) -> int:
 
 def _reading(
     name: str, arity: int, place: int, with_: Atom, swap: tuple[Variable, Variable], sources: tuple[F, F]
-) -> Extended[F]:
-    return extend(_rule(name, arity, place, with_, *swap), sources)
+) -> SourcedRule[F]:
+    return with_sources(_rule(name, arity, place, with_, *swap), sources)
 
 
 @lru_cache(maxsize=20_000)

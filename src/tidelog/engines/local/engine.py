@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended, guarded, pivoted, pivoted_at
+from tidelog.algebra.sourced_rule import SourcedRule, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.expressions import Computer
@@ -73,7 +73,7 @@ class LocalEngine:
         if "_pool" in self.__dict__:
             self._pool.shutdown()
 
-    def collect(self, facts: Iterable[Fact]) -> LocalFacts:
+    def fact_set(self, facts: Iterable[Fact]) -> LocalFacts:
         by_predicate: dict[tuple[str, int], list[tuple[Term, ...]]] = {}
         for fact in facts:
             by_predicate.setdefault((fact.predicate, len(fact.args)), []).append(fact.args)
@@ -99,7 +99,7 @@ class LocalEngine:
         if changed > _BULK:
             give_back()
 
-    def derive(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalFacts:
+    def derive(self, rules: Sequence[SourcedRule[LocalFacts]], work: Work) -> LocalFacts:
         gathered = Gathered(self.dictionary, self.budget)
         rules = _possible(self._families.united(rules))
         self._static.new_batch([r.rule for r in rules])
@@ -111,20 +111,20 @@ class LocalEngine:
     def derive_pivoted(
         self,
         rules: Sequence[Rule],
-        before: LocalFacts,
+        left: LocalFacts,
         pivot: LocalFacts,
-        behind: LocalFacts,
+        right: LocalFacts,
         negated: LocalFacts,
         work: Work,
     ) -> LocalFacts:
-        found = self._small.derive(rules, before, pivot, behind, work)
+        found = self._small.derive(rules, left, pivot, right, work)
         if found is None:
-            return self.derive([v for r in rules for v in pivoted(r, before, pivot, behind, negated)], work)
+            return self.derive([v for r in rules for v in pivoted(r, left, pivot, right, negated)], work)
         heads, others = found
-        variants = [pivoted_at(rule, i, before, pivot, behind, negated) for rule, i in others]
+        variants = [pivoted_at(rule, i, left, pivot, right, negated) for rule, i in others]
         return heads | self.derive(variants, work) if variants else heads
 
-    def _task(self, extended: Extended[LocalFacts]) -> _Task:
+    def _task(self, extended: SourcedRule[LocalFacts]) -> _Task:
         rule = extended.rule
         wanted = _head_variables(rule)
         steps = self.solver.steps(rule.body, extended.sources)
@@ -147,10 +147,10 @@ class LocalEngine:
                 gathered.add_heads(rule.heads, block)
         return counted.matches, gathered
 
-    def _matches(self, extended: Extended[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
+    def _matches(self, extended: SourcedRule[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
         return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
 
-    def tally(self, rules: Sequence[Extended[LocalFacts]], work: Work) -> LocalTally:
+    def tally(self, rules: Sequence[SourcedRule[LocalFacts]], work: Work) -> LocalTally:
         rules = _possible(self._families.united(rules))
         self._static.new_batch([r.rule for r in rules])
         parts = list(self._each(self._tally_one, [self._task(r) for r in rules]))
@@ -168,7 +168,7 @@ class LocalEngine:
                 tallied.add_head(head, block)
         return counted.matches, tallied.tally
 
-    def once(self, facts: LocalFacts) -> LocalTally:
+    def ones(self, facts: LocalFacts) -> LocalTally:
         return LocalTally.once(facts)
 
     def supports(
@@ -184,7 +184,7 @@ class LocalEngine:
         window = start, stop
         found = None if self.stable_windows else self._small.supports(rules, guards, facts, window, work)
         if found is None:
-            none = self.collect(())
+            none = self.fact_set(())
             found = none, none, [r for r in rules if guards.may_match(r.atoms[0])], rules
         bodies, unfinished, others, left = found
         if not others:
@@ -193,7 +193,7 @@ class LocalEngine:
         search = self._search(united, window, work)
         return bodies | search.gathered.facts(), unfinished | search.unfinished.facts()
 
-    def _search(self, rules: Sequence[Extended[LocalFacts]], window: Window, work: Work) -> Supports:
+    def _search(self, rules: Sequence[SourcedRule[LocalFacts]], window: Window, work: Work) -> Supports:
         """Rule by rule."""
         search = Supports(self.solver, lambda: Gathered(self.dictionary, self.budget), *window)
         for extended in _possible(rules):
@@ -205,7 +205,7 @@ class LocalEngine:
     ) -> tuple[LocalFacts, LocalFacts, LocalFacts]:
         found = self._small.proofs(rules, guards, facts, work)
         if found is None:
-            none = self.collect(())
+            none = self.fact_set(())
             found = none, guards, none, [r for r in rules if guards.may_match(r.atoms[0])]
         proved, rest, bodies, others = found
         if not others:
@@ -215,13 +215,15 @@ class LocalEngine:
         return proved | more, rest - more, bodies | search.gathered.facts()
 
     def instances(
-        self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None
+        self, rule: SourcedRule[LocalFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Iterator[tuple[Term, ...]]:
         columns = self.bindings(rule, variables, limit)
         decoded = [self.dictionary.decode_many(columns.columns[v]) for v in variables]
         return iter(zip(*decoded, strict=True) if decoded else [()] * columns.length)
 
-    def bindings(self, rule: Extended[LocalFacts], variables: Sequence[Variable], limit: int | None = None) -> Bindings:
+    def bindings(
+        self, rule: SourcedRule[LocalFacts], variables: Sequence[Variable], limit: int | None = None
+    ) -> Bindings:
         """The distinct values of the variables over all matches, as columns of ids."""
         parts: list[Bindings] = []
         length, row = 0, 16 * len(variables)  # bytes of a row while equal ones are dropped
@@ -262,12 +264,12 @@ class _Counted:
             yield block
 
 
-def _possible(rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
+def _possible(rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
     """Those that have no atom without any match: of a large rule set, data use few rules."""
     return [r for r in rules if all(s.may_match(b) for b, s in _positive(r))]
 
 
-def _positive(extended: Extended[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
+def _positive(extended: SourcedRule[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
     read = (b for b in extended.rule.body if isinstance(b, Atom | Negation))
     return ((b, s) for b, s in zip(read, extended.sources, strict=True) if isinstance(b, Atom))
 

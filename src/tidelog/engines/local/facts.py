@@ -347,7 +347,7 @@ class LocalFacts:
                 yield relation, table.arity
         yield from (numbered[number] for number in self._plus.segments)
 
-    def only(self, predicate: str) -> LocalFacts:
+    def of_predicate(self, predicate: str) -> LocalFacts:
         return LocalFacts(self.dictionary, {r: t for r, t in self.tables.items() if r[0] == predicate})
 
     @cached_property

@@ -21,7 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, smallest
 from tidelog.kernel.rows import layout_for
@@ -42,7 +42,7 @@ from tidelog.rules.syntax import (
 )
 
 CONSTANTS = "(constants)"
-Extend = Callable[[Rule], Extended[LocalFacts]]
+Extend = Callable[[Rule], SourcedRule[LocalFacts]]
 _SMALL = 20_000  # facts in the smallest source up to which looking at rules is what costs
 
 
@@ -61,18 +61,20 @@ class Families:
         self.dictionary = dictionary
         self._tables: dict[tuple[tuple[Term, ...], ...], LocalFacts] = {}
 
-    def united(self, rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
+    def united(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
         """The same matches from fewer rules."""
         return list(rules) if len(rules) < 2 or smallest(rules[0].sources) > _SMALL else self._united(rules)
 
-    def united_as_ever(self, some: Sequence[Rule], rules: Sequence[Rule], extend: Extend) -> list[Extended[LocalFacts]]:
+    def united_as_ever(
+        self, some: Sequence[Rule], rules: Sequence[Rule], extend: Extend
+    ) -> list[SourcedRule[LocalFacts]]:
         """Some of the rules, with all others of their families: whatever is asked, a rule runs with the same ones."""
         wanted = {_family(rule) for rule in some}
         return self._united([extend(rule) for rule in rules if _family(rule) in wanted])
 
-    def _united(self, rules: Sequence[Extended[LocalFacts]]) -> list[Extended[LocalFacts]]:
-        groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], Extended[LocalFacts]]] = {}
-        alone: list[Extended[LocalFacts]] = []
+    def _united(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
+        groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], SourcedRule[LocalFacts]]] = {}
+        alone: list[SourcedRule[LocalFacts]] = []
         for extended in rules:
             member = _member(extended.rule)
             if member is None:
@@ -84,12 +86,14 @@ class Families:
             group.setdefault(member.constants, extended)
         return [*alone, *(self._unite(family, group) for (family, _), group in groups.items())]
 
-    def _unite(self, family: Rule, group: Mapping[tuple[Term, ...], Extended[LocalFacts]]) -> Extended[LocalFacts]:
+    def _unite(
+        self, family: Rule, group: Mapping[tuple[Term, ...], SourcedRule[LocalFacts]]
+    ) -> SourcedRule[LocalFacts]:
         extended = next(iter(group.values()))
         if len(group) == 1:
             return extended
         first, *others = extended.sources
-        return Extended(family, (first, self._table(tuple(group)), *others))
+        return SourcedRule(family, (first, self._table(tuple(group)), *others))
 
     def _table(self, rows: tuple[tuple[Term, ...], ...]) -> LocalFacts:
         known = self._tables.get(rows)

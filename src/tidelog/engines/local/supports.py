@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.plan import Pattern, Step, needs, positive, sample_of
@@ -46,7 +46,7 @@ class Supports:
         self.gathered, self.proved, self.unfinished = gather(), gather(), gather()
         self.start, self.stop = start, stop
 
-    def add(self, extended: Extended[LocalFacts], work: Work) -> None:
+    def add(self, extended: SourcedRule[LocalFacts], work: Work) -> None:
         rule = extended.rule
         guard, *rest = self.solver.steps(rule.body, extended.sources)
         assert isinstance(guard, Pattern)

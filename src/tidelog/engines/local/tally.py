@@ -62,7 +62,7 @@ class LocalTally:
     def __sub__(self, other: LocalTally) -> LocalTally:
         return self + LocalTally(self.dictionary, {r: c.negative() for r, c in other.counts.items()})
 
-    def of(self, facts: LocalFacts) -> LocalTally:
+    def counts_of(self, facts: LocalFacts) -> LocalTally:
         shared = self.counts.keys() & facts.tables.keys()
         return LocalTally(self.dictionary, {r: self.counts[r].among(facts.tables[r].flat) for r in shared})
 

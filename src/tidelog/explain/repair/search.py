@@ -123,8 +123,8 @@ class RepairSearch(Generic[F]):
     def _without(self, S: Set) -> ExplainedVersion[F]:
         """Everything derived again, incrementally."""
         before = self.explained
-        gone = before.engine.collect(S) & before.E
-        E, nothing = before.E - gone, before.engine.collect(())
+        gone = before.engine.fact_set(S) & before.E
+        E, nothing = before.E - gone, before.engine.fact_set(())
         I = ALGORITHMS["bf"](before.engine, self.program, E, before.I, gone, nothing, Work(), None).I
         return ExplainedVersion(before.engine, E, I, before.rules, before.prefixes)
 

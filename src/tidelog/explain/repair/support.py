@@ -25,7 +25,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import over
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
 from tidelog.explain.proof import group_value
@@ -136,13 +136,13 @@ def support(
     engine = explained.engine
     instances: list[SupportInstance] = []
     explicit: set[Fact] = set()
-    met = frontier = engine.collect((goal,))
+    met = frontier = engine.fact_set((goal,))
     while frontier:
         explicit.update(frontier & explained.E)
         found = list(_instances(explained, frontier, most - len(instances)))
         instances += found
         met = met | frontier
-        frontier = engine.collect({p for i in found for p in i.premises}) - met
+        frontier = engine.fact_set({p for i in found for p in i.premises}) - met
     return SupportGraph(goal, explicit, instances, is_kept)
 
 
@@ -217,7 +217,7 @@ class NonmonotoneCauses(Generic[F]):
         for atom in atoms:
             variables = list(dict.fromkeys(atom.variables()))
             for row in self.explained.engine.instances(
-                over(Rule((), (atom,)), self.explained.E), variables, MOST_TRIED + 1
+                all_from(Rule((), (atom,)), self.explained.E), variables, MOST_TRIED + 1
             ):
                 yield ground_atom(atom, dict(zip(variables, row, strict=True)))
 

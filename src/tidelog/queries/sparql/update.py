@@ -57,7 +57,7 @@ class _Request:
     def __init__(self, engine: LocalEngine, before: State, allowed: Sequence[Path]) -> None:
         self.engine = engine
         self.before = before
-        self.plus = self.minus = engine.collect(())
+        self.plus = self.minus = engine.fact_set(())
         self._allowed = allowed
         self._state, self._stale = _unconstrained(before), False
         self._labels = (Term(f"_:u{before.version + 1}x{n}") for n in count())
@@ -73,14 +73,14 @@ class _Request:
         return Input(batches=[[_batch(columns)]])
 
     def run(self, operation: Operation) -> None:
-        nothing = self.engine.collect(())
+        nothing = self.engine.fact_set(())
         match operation:
             case Modify(pattern, delete, insert):
                 blocks = list(self._solutions(pattern, (*delete, *insert)))
                 gone, new = self._instances(delete, blocks), map(formats.only_rdf, self._instances(insert, blocks))
                 self._change(self._collected(gone), self._collected(new))
             case Clear():
-                self._change((self.before.E | self.plus).only(TRIPLE), nothing)
+                self._change((self.before.E | self.plus).of_predicate(TRIPLE), nothing)
             case Load(iri, silent):
                 with suppress(*(InputError, UsageError) if silent else ()):
                     self._change(nothing, self.engine.load(formats.read(self._file(iri))))
@@ -91,7 +91,7 @@ class _Request:
         if sum(len(columns[0]) for columns in found) > _FEW:
             return self.engine.load(map(_batch, found))
         rows = (row for columns in found for row in zip(*(c.to_pylist() for c in columns), strict=True))
-        return self.engine.collect(Fact(TRIPLE, tuple(Term(text.decode()) for text in row)) for row in rows)
+        return self.engine.fact_set(Fact(TRIPLE, tuple(Term(text.decode()) for text in row)) for row in rows)
 
     def _change(self, deleted: LocalFacts, inserted: LocalFacts) -> None:
         """First what is deleted goes, then what is inserted comes."""

@@ -36,10 +36,10 @@ class SmallChanges:
         self._backward = _ByRules(lambda rules: Backward(dictionary, rules))
 
     def derive(
-        self, rules: Sequence[Rule], before: LocalFacts, pivot: LocalFacts, behind: LocalFacts, work: Work
+        self, rules: Sequence[Rule], left: LocalFacts, pivot: LocalFacts, right: LocalFacts, work: Work
     ) -> tuple[LocalFacts, list[tuple[Rule, int]]] | None:
         """The heads of matches with an atom in `pivot`, and the rules left with the positions of their pivots."""
-        return self._forward.of(rules).heads(before, pivot, behind, work)
+        return self._forward.of(rules).heads(left, pivot, right, work)
 
     def supports(
         self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, window: Window, work: Work

@@ -176,14 +176,14 @@ class Forward:
         self._entries = Entries[tuple[Rule, int]](dictionary, lifted, members, others, Shape.plans)
 
     def heads(
-        self, before: LocalFacts, pivot: LocalFacts, behind: LocalFacts, work: Work
+        self, left: LocalFacts, pivot: LocalFacts, right: LocalFacts, work: Work
     ) -> tuple[LocalFacts, list[tuple[Rule, int]]] | None:
         """What the rules derive, without those that are left with the atoms that may match; None for many facts."""
         facts = self._entries.coded(pivot)
         if facts is None:
             return None
         entries, codes = self._entries, [_NONE]
-        columns, left = (facts.first, facts.second), []
+        columns, remaining = (facts.first, facts.second), []
         for part in entries.parts(facts):
             if part.slot < entries.first_family:
                 fact, atom = part.pairs()
@@ -191,21 +191,21 @@ class Forward:
                 codes.append(entries.templates.codes(facts, fact, atom))
                 continue
             if part.slot == entries.last:
-                left.append(part)
+                remaining.append(part)
                 continue
             family, shape = entries.family(part), entries.family(part).shape
-            reads = lookups(family, [before if i < shape.position else behind for i in range(len(shape.body))])
+            reads = lookups(family, [left if i < shape.position else right for i in range(len(shape.body))])
             if reads is None:
                 continue
             matches = entries.matches(part, columns)
             found = joined(matches, cheapest(matches, family.plans, reads), reads)
             if found is None:  # they are too many
-                left.append(part)
+                remaining.append(part)
             elif len(found):
                 work.derivations += len(found)
                 codes += found.codes(facts.bits, shape.given)
         heads = pivot.with_few(Mixed.of(facts.bits, np.concatenate(codes)))
-        return heads, entries.others(left, facts)
+        return heads, entries.others(remaining, facts)
 
 
 def _has_one_atom(rule: Rule) -> bool:

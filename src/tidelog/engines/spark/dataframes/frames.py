@@ -92,11 +92,11 @@ class View:
         return self._facts[key]
 
     def _found(self, relation: str, kind: Kind) -> Shown:
-        E = self.state.E.only(relation)
+        E = self.state.E.of_predicate(relation)
         if kind == "explicit":
             return Shown(E, E, kind)
         I = self.state.I
-        return Shown(mode_of(self.state.options).facts(self._engine, I, I.only(relation)), E, kind)
+        return Shown(mode_of(self.state.options).facts(self._engine, I, I.of_predicate(relation)), E, kind)
 
     def changes(self, relation: str, kind: Kind, since: int) -> tuple[Shown, Shown]:
         """The facts of a relation that were gained since a version, and those that were lost."""
@@ -111,7 +111,9 @@ class View:
         if kind == "all":
             seen = mode.difference(self._engine, before[1], self.state.I, delta.I_added, delta.I_removed)
             gained, lost = seen.added(), seen.removed()
-        return Shown(gained.only(relation), self.state.E, kind), Shown(lost.only(relation), before[0], kind)
+        return Shown(gained.of_predicate(relation), self.state.E, kind), Shown(
+            lost.of_predicate(relation), before[0], kind
+        )
 
 
 _views: OrderedDict[tuple[str, int], View] = OrderedDict()

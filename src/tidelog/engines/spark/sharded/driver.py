@@ -332,7 +332,7 @@ class _Lookup:
             left, right = self.within(node.left), self.within(node.right)
             return left | right if node.op == "|" else left - right if node.op == "-" else left & right
         if isinstance(node, Only):
-            return self.within(node.source).only(node.predicate)
+            return self.within(node.source).of_predicate(node.predicate)
         if isinstance(node, Positive):
             return self.counts(node.tally).facts()
         assert isinstance(node, Leaf)
@@ -353,16 +353,16 @@ class _Lookup:
 
     def _counted(self, node: TallyNode) -> LocalTally:
         if isinstance(node, TallyHeld):
-            return node.tally.of(self.facts)
+            return node.tally.counts_of(self.facts)
         if isinstance(node, Sum):
             left, right = self.counts(node.left), self.counts(node.right)
             return left + right if node.op == "+" else left - right
         if isinstance(node, Of):
             tally, some = node.made_of
-            return self.counts(tally).of(self.within(some))
+            return self.counts(tally).counts_of(self.within(some))
         if isinstance(node, Once):
             return LocalTally.once(self.within(node.facts))
         assert isinstance(node, TallyLeaf)
         homes = self._at_home(self.facts)
-        parts = [self.reader.tally(node.id, part, shard).of(here) for shard, part, here in homes]
+        parts = [self.reader.tally(node.id, part, shard).counts_of(here) for shard, part, here in homes]
         return LocalTally.sum(self.reader.dictionary, parts)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
-from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended, guarded, pivoted
+from tidelog.algebra.engine import Work, proofs_by_supports
+from tidelog.algebra.sourced_rule import SourcedRule, guarded, pivoted
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -116,14 +116,14 @@ SMALL = 100_000
 _NEAR = 10  # times as much as the driver holds it may read for the rules of one call
 _ANSWER = "(answer)"
 
-Rules = Sequence[Extended[SparkFacts]]
+Rules = Sequence[SourcedRule[SparkFacts]]
 
 
 @dataclass
 class _Divided:
     """The rules that the driver runs itself, with what they read, and those for a job."""
 
-    near: list[Extended[LocalFacts]] = field(default_factory=list)
+    near: list[SourcedRule[LocalFacts]] = field(default_factory=list)
     far: list[tuple[Prepared, tuple[Node, ...]]] = field(default_factory=list)
 
 
@@ -153,8 +153,8 @@ class SparkEngine:
         self.driver.close()
         self.local.close()
 
-    def collect(self, facts: Iterable[Fact]) -> SparkFacts:
-        return self.adopt(self.local.collect(facts))
+    def fact_set(self, facts: Iterable[Fact]) -> SparkFacts:
+        return self.adopt(self.local.fact_set(facts))
 
     def adopt(self, facts: LocalFacts) -> SparkFacts:
         """A set of the local engine, with the same dictionary."""
@@ -179,29 +179,29 @@ class SparkEngine:
     def derive_pivoted(
         self,
         rules: Sequence[Rule],
-        before: SparkFacts,
+        left: SparkFacts,
         pivot: SparkFacts,
-        behind: SparkFacts,
+        right: SparkFacts,
         negated: SparkFacts,
         work: Work,
     ) -> SparkFacts:
-        one, two, three, four = (_held(s) for s in (before, pivot, behind, negated))
+        one, two, three, four = (_held(s) for s in (left, pivot, right, negated))
         if one is not None and two is not None and three is not None and four is not None:
             return self.adopt(self.local.derive_pivoted(rules, one, two, three, four, work))
-        variants = [v for r in rules for v in pivoted(r, before, pivot, behind, negated)]
+        variants = [v for r in rules for v in pivoted(r, left, pivot, right, negated)]
         divided = self._divide(variants)
         heads = self.local.derive(divided.near, work)
-        fresh = stale = self.driver.hold(self.local.collect(()))
+        fresh = stale = self.driver.hold(self.local.fact_set(()))
         if divided.far:
-            found = self._run(divided, work, behind.node)
+            found = self._run(divided, work, right.node)
             fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
-        return self._facts(self._derived(heads, fresh, stale, behind.node))
+        return self._facts(self._derived(heads, fresh, stale, right.node))
 
-    def _derived(self, heads: LocalFacts, fresh: Node, stale: Node, behind: Node) -> Node:
-        """What the driver and a job have derived, of which it is known what is not in `behind`."""
-        driver, beyond = self.driver, frozenset((behind.id, behind.now().id))
+    def _derived(self, heads: LocalFacts, fresh: Node, stale: Node, right: Node) -> Node:
+        """What the driver and a job have derived, of which it is known what is not in `right`."""
+        driver, beyond = self.driver, frozenset((right.id, right.now().id))
         fresh.apart |= beyond
-        rest = heads - within(driver.reader, behind, heads)
+        rest = heads - within(driver.reader, right, heads)
         rest_apart = driver.hold(rest - within(driver.reader, fresh, rest))
         rest_apart.apart = frozenset((fresh.id,)) | beyond
         new = operate(driver, "|", fresh, rest_apart)
@@ -219,7 +219,7 @@ class SparkEngine:
         found = self._run(divided, work, tallied=True)
         return SparkTally(self.driver, tally_of(self.driver, found)) + near
 
-    def once(self, facts: SparkFacts) -> SparkTally:
+    def ones(self, facts: SparkFacts) -> SparkTally:
         return SparkTally.once(facts)
 
     def supports(
@@ -249,7 +249,7 @@ class SparkEngine:
         near = self.adopt(self.local.derive(divided.near, work))
         useful = any(guards.may_match(r.atoms[0]) and facts.may_match(r.atoms[1]) for r in simple)
         if not divided.far and not useful:
-            return near, self.collect(())
+            return near, self.fact_set(())
         parts = {part_of(r.atoms[1], self.dictionary.encode) for r in simple} if useful else set()
         read = tuple(relation for relation in facts.node.now().stats if any(p.has(relation) for p in parts))
         window = Window(pickled, guards.node.id, facts.node.id, read, start, stop)
@@ -257,11 +257,16 @@ class SparkEngine:
         bodies_, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
         return bodies_ | near, open_
 
+    def proofs(
+        self, rules: Sequence[Rule], guards: SparkFacts, facts: SparkFacts, negated: SparkFacts, work: Work
+    ) -> tuple[SparkFacts, SparkFacts, SparkFacts]:
+        return proofs_by_supports(self, rules, guards, facts, negated, work)
+
     def instances(
-        self, rule: Extended[SparkFacts], variables: Sequence[Variable], limit: int | None = None
+        self, rule: SourcedRule[SparkFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Iterator[tuple[Term, ...]]:
         asked = replace(rule.rule, heads=(Atom(_ANSWER, tuple(variables)),))
-        found = self.derive([Extended(asked, rule.sources)], Work())
+        found = self.derive([SourcedRule(asked, rule.sources)], Work())
         for number, fact in enumerate(found):
             if number == limit:
                 return
@@ -281,7 +286,7 @@ class SparkEngine:
             apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, Held))
             if apart <= min(self.driver.small, left):
                 left -= apart
-                divided.near.append(Extended(rule, tuple(self._read(node, part) for _, node, part in read)))
+                divided.near.append(SourcedRule(rule, tuple(self._read(node, part) for _, node, part in read)))
             else:
                 divided.far.append((self.programs.prepare(rule, nodes), nodes))
         return divided
@@ -293,23 +298,23 @@ class SparkEngine:
         self,
         divided: _Divided,
         work: Work,
-        behind: Node | None = None,
+        right: Node | None = None,
         tallied: bool = False,
         window: tuple[Window, Sequence[Rule], tuple[Node, ...]] | None = None,
     ) -> Found:
         rules = [step.rule for prepared, _ in divided.far for step in prepared.plan.steps]
         rules += window[1] if window else []
-        self._bring(divided, behind, rules)
+        self._bring(divided, right, rules)
         constants = {t: self.dictionary.encode(t) for prepared, _ in divided.far for t in prepared.constants}
         if window is not None:
             constants |= {t: self.dictionary.encode(t) for r in window[1] for t in constants_of(r)}
         entries = tuple(Entry(p.plan.number, tuple(n.id for n in nodes)) for p, nodes in divided.far)
         plans = {p.plan.number: p.pickled for p, _ in divided.far}
         roots = [node for _, nodes in divided.far for node in nodes]
-        roots += [] if behind is None else [behind]
+        roots += [] if right is None else [right]
         roots += [] if window is None else window[2]
         found, note = self.driver.derive(
-            Evaluation(plans, entries, window and window[0], tallied, None if behind is None else behind.id),
+            Evaluation(plans, entries, window and window[0], tallied, None if right is None else right.id),
             roots,
             constants,
             any(p.looks_at_terms for p, _ in divided.far),
@@ -318,7 +323,7 @@ class SparkEngine:
         work.derivations += note.derivations
         return found
 
-    def _bring(self, divided: _Divided, behind: Node | None, rules: Sequence[Rule]) -> None:
+    def _bring(self, divided: _Divided, right: Node | None, rules: Sequence[Rule]) -> None:
         """Have the sets kept by the arguments that the plans read them by."""
         moves: list[Move] = []
         for prepared, nodes in divided.far:
@@ -327,9 +332,9 @@ class SparkEngine:
                     if read.source is not None and read.key != ALL:
                         part = part_of(atom, self.dictionary.encode)._replace(value=None)
                         moves += self.driver.want(nodes[read.source], read.key, part)
-        if behind is not None:
+        if right is not None:
             heads = {part_of(h, self.dictionary.encode)._replace(value=None) for r in rules for h in r.heads}
-            moves += [m for part in heads for m in self.driver.wanted_of(behind, part)]
+            moves += [m for part in heads for m in self.driver.wanted_of(right, part)]
         self.driver.move(moves)
 
 

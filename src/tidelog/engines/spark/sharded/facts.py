@@ -70,10 +70,10 @@ class SparkFacts:
     def arities(self) -> dict[str, int]:
         return {name: 3 if name == TRIPLE else stat.arity for (name, _), stat in self._known().stats.items()}
 
-    def only(self, predicate: str) -> SparkFacts:
+    def of_predicate(self, predicate: str) -> SparkFacts:
         node = self.node.now()
         if isinstance(node, Held):
-            return SparkFacts(self.driver, self.driver.hold(node.facts.only(predicate)))
+            return SparkFacts(self.driver, self.driver.hold(node.facts.of_predicate(predicate)))
         return SparkFacts(self.driver, Only(node, predicate))
 
     def may_match(self, atom: Atom) -> bool:
@@ -213,7 +213,7 @@ class SparkTally:
     def once(cls, facts: SparkFacts) -> SparkTally:
         driver, node = facts.driver, facts.node.now()
         if isinstance(node, Held):
-            return cls(driver, driver.hold_tally(driver.local.once(node.facts)))
+            return cls(driver, driver.hold_tally(driver.local.ones(node.facts)))
         return cls(driver, Once(node))
 
     def __len__(self) -> int:
@@ -243,7 +243,7 @@ class SparkTally:
             driver.force_tally(made)
         return SparkTally(driver, made)
 
-    def of(self, facts: SparkFacts) -> SparkTally:
+    def counts_of(self, facts: SparkFacts) -> SparkTally:
         driver, node = self.driver, facts.node.now()
         if isinstance(node, Held):
             return SparkTally(driver, driver.hold_tally(counts_of(driver.reader, self.node, node.facts)))

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.sourced_rule import Extended
+from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.tally import LocalTally
@@ -43,7 +43,7 @@ class Result(NamedTuple):
     """Part of a result: which set it belongs to, by which argument, at which shard; a file, or few rows."""
 
     result: int
-    kind: str  # "all", or "fresh" and "stale": not in the set `behind`, and in it
+    kind: str  # "all", or "fresh" and "stale": not in the set `right`, and in it
     key: int
     written: shard_files.Written | None
     rows: bytes = b""
@@ -85,7 +85,7 @@ class _Stage:
         gather(self.bindings[entry], parcel.payload)
 
     def _run_rules(self) -> None:
-        last: list[Extended[LocalFacts]] = []
+        last: list[SourcedRule[LocalFacts]] = []
         for number, entry in enumerate(self.job.rules.entries):
             steps = self.site.plan(entry.plan, self.job.rules.plans).steps
             arrived = self.bindings.get(number)
@@ -95,7 +95,7 @@ class _Stage:
             if step.alone and self.shard:
                 continue
             bindings = None if arrived is None else arrived.facts()
-            extended = Extended(step.rule, tuple(self.site.sources(step, entry, bindings, self.shard)))
+            extended = SourcedRule(step.rule, tuple(self.site.sources(step, entry, bindings, self.shard)))
             if step is steps[-1]:
                 last.append(extended)
             else:
@@ -192,17 +192,17 @@ def _tally(site: Site, parcel: Parcel) -> LocalTally:
 
 
 def _told_apart(job: Job, site: Site, facts: LocalFacts, key: int, shard: int) -> Iterator[tuple[str, LocalFacts]]:
-    if job.rules.behind is None:
+    if job.rules.right is None:
         yield "all", facts
         return
     known = {}
     for relation in facts.tables:
-        table = site.reader.facts(job.rules.behind, key, Part.of(relation), shard).table(relation)
+        table = site.reader.facts(job.rules.right, key, Part.of(relation), shard).table(relation)
         if table is not None:
             known[relation] = table
-    behind = LocalFacts(site.dictionary, known)
-    yield "fresh", facts - behind
-    yield "stale", facts & behind
+    right = LocalFacts(site.dictionary, known)
+    yield "fresh", facts - right
+    yield "stale", facts & right
 
 
 def handed(job: Job, shard: int, result: int, kind: str, key: int, rows: list[Rows]) -> Parcel:

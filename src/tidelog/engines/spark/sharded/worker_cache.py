@@ -194,7 +194,7 @@ class Reader:
             left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)
             return left + right if spec.op == "+" else left - right
         if isinstance(spec, OfSpec):
-            return self.tally(spec.tally, part, shard).of(self.facts(spec.facts, 0, part, shard))
+            return self.tally(spec.tally, part, shard).counts_of(self.facts(spec.facts, 0, part, shard))
         assert isinstance(spec, OnceSpec)
         return LocalTally.once(self.facts(spec.facts, 0, part, shard))
 
@@ -267,7 +267,7 @@ class Evaluation:
     entries: tuple[Entry, ...]
     window: Window | None = None
     tallied: bool = False
-    behind: int | None = None  # results are told apart: those in this set, and those not
+    right: int | None = None  # results are told apart: those in this set, and those not
 
 
 @dataclass(frozen=True)
