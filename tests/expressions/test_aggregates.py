@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tests.nemo.case import long_term
 from tidelog.model.terms import XSD, Term, double, integer, literal, string, to_value
-from tidelog.rules.aggregates import exact_sum, rank
 from tidelog.rules.expressions import AGGREGATES, aggregate
+from tidelog.values.rule_aggregates import exact_sum, rank
 
 # function: values => result
 CASES = """

@@ -8,7 +8,7 @@ from tests.expressions.notation import expression, lines, split
 from tidelog.model.terms import TRUE, Term, integer, string
 from tidelog.rules.expressions import FUNCTIONS, evaluate, holds
 from tidelog.rules.syntax import Call, Variable
-from tidelog.rules.values import LONGEST_STRING
+from tidelog.values.literals import LONGEST_STRING
 
 ONE = {Variable("one"): integer(1)}
 

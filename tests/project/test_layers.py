@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "src" / "tidelog"
 
 BOTTOM = ("errors", "model", "settings")
-ENGINE = (*BOTTOM, "rules", "algebra", "kernel", "dictionary")
+ENGINE = (*BOTTOM, "values", "rules", "algebra", "kernel", "dictionary")
 MIDDLE = (*ENGINE, "algorithms", "formats", "queries.answers")
 STATE = (*MIDDLE, "algorithms.equality", "store", "engines.local")
 SPARK = ("engines.spark.cluster", "engines.spark.sharded")
@@ -21,7 +21,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "errors": (),
     "model": ("errors",),
     "settings": ("errors",),
-    "rules": BOTTOM,
+    "values": BOTTOM,
+    "rules": (*BOTTOM, "values"),
     "rulesets": (*BOTTOM, "rules"),
     "algebra": (*BOTTOM, "rules"),
     "kernel": BOTTOM,
@@ -84,6 +85,7 @@ COLUMNS = ("numpy", "pyarrow", "pandas")
 # Other libraries that are not of the standard library, and who may import them.
 LIBRARIES: dict[str, tuple[str, ...]] = {
     "kernel": COLUMNS,
+    "values": ("pyarrow",),  # only inside of functions: rules are read without it
     "dictionary": COLUMNS,
     "formats": (*COLUMNS, "pyoxigraph", "rdflib"),
     "generate": COLUMNS,

@@ -18,9 +18,9 @@ import pytest
 from tidelog import rulesets
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.terms import RDF, TRIPLE, Term, is_blank
-from tidelog.rules.datatypes import canonical
 from tidelog.rules.printer import format_atom
 from tidelog.rules.syntax import Atom, Variable
+from tidelog.values.datatypes import canonical
 
 SUITE = Path(__file__).parents[3] / "shared" / "w3c" / "rdf" / "rdf11" / "rdf-mt"
 MANIFEST = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"

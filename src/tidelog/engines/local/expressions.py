@@ -10,7 +10,7 @@ Conditions such as `ISLITERAL(?x)` are asked of whole columns, most of them IRIs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +20,9 @@ from tidelog.dictionary import Dictionary
 from tidelog.kernel.join import Bindings, group
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import Term
-from tidelog.rules.expressions import evaluate, holds
+from tidelog.rules.expressions import evaluate_columns
 from tidelog.rules.syntax import Aggregate, Assignment, Call, Condition, Expression, Variable, expression_variables
+from tidelog.values.literals import truth
 
 IRI, BLANK, STRING, TYPED = range(4)  # STRING: with or without a language; TYPED: any other literal
 _UNKNOWN = 255
@@ -105,12 +106,7 @@ class Computer:
         if isinstance(expression, Variable):
             return bindings.columns[expression]
         encode = self.dictionary.encode
-
-        def one(binding: Mapping[Variable, Term]) -> int:
-            term = evaluate(expression, binding)
-            return _UNDEFINED if term is None else encode(term)
-
-        return self._for_each_input(expression, bindings, one)
+        return self._for_each_input(expression, bindings, lambda term: _UNDEFINED if term is None else encode(term))
 
     def _holds(self, expression: Expression, bindings: Bindings) -> Mask:
         if isinstance(expression, Call) and expression.function == "NOT":
@@ -136,8 +132,8 @@ class Computer:
         return self._holds_generally(negation, bindings)
 
     def _holds_generally(self, expression: Expression, bindings: Bindings) -> Mask:
-        truth = self._for_each_input(expression, bindings, lambda binding: holds(expression, binding))
-        return truth.astype(np.bool_)
+        found = self._for_each_input(expression, bindings, lambda term: term is not None and truth(term) is True)
+        return found.astype(np.bool_)
 
     def _same(self, call: Call, left: Ints, right: Ints, bindings: Bindings) -> Mask:
         """`=` and `!=` between variables and constants: by id, and by value where both are literals."""
@@ -152,10 +148,8 @@ class Computer:
             return bindings.columns[arg]
         return np.full(bindings.length, self.encode(arg), dtype=np.int64)  # type: ignore[arg-type]
 
-    def _for_each_input(
-        self, expression: Expression, bindings: Bindings, function: Callable[[Mapping[Variable, Term]], int]
-    ) -> Ints:
-        """The function of each row's inputs, called once for each distinct combination of them."""
+    def _for_each_input(self, expression: Expression, bindings: Bindings, number: Callable[[Term | None], int]) -> Ints:
+        """`number` of what the expression gives for each row; computed once for each distinct combination of inputs."""
         variables = list(dict.fromkeys(expression_variables(expression)))
         columns = [bindings.columns[v] for v in variables]
         inverse, first = group(columns, bindings.length)
@@ -163,8 +157,8 @@ class Computer:
         for rows in _slices(first):
             self.tick()
             decoded = [self.dictionary.decode_many(c[rows]) for c in columns]
-            inputs = zip(*decoded, strict=True) if decoded else [()] * len(rows)
-            results.extend(function(dict(zip(variables, terms, strict=True))) for terms in inputs)
+            terms = evaluate_columns(expression, dict(zip(variables, decoded, strict=True)), len(rows))
+            results.extend(map(number, terms))
         return np.array(results, dtype=np.int64)[inverse]
 
 

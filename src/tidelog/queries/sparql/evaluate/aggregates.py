@@ -14,16 +14,18 @@ import numpy as np
 from tidelog.kernel.join import Bindings, Columns
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, integer, is_blank, plain
-from tidelog.queries.sparql.evaluate.comparison import sort_key
-from tidelog.queries.sparql.evaluate.numbers import INTEGER_RANK, Number, calculate, number, number_term
 from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND, Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, concatenated, numbered
-from tidelog.queries.sparql.evaluate.value_functions import text_term
 from tidelog.queries.sparql.syntax.algebra import Aggregate, Expression, Group
 from tidelog.rules.syntax import Variable
+from tidelog.values.literals import string_term
+from tidelog.values.sparql_comparison import sort_key
+from tidelog.values.sparql_numbers import INTEGER_RANK, SparqlNumber, calculate, number, number_term
 
 if TYPE_CHECKING:
     from tidelog.queries.sparql.evaluate.expressions import Expressions
+
+_Numbers = list[SparqlNumber | None]
 
 
 def ordered(table: Bindings, conditions: Sequence[tuple[Expression, bool]], expressions: Expressions) -> Bindings:
@@ -67,7 +69,7 @@ def sliced(blocks: Iterable[Bindings], offset: int, limit: int | None) -> Iterat
             return
 
 
-_ZERO = Number(INTEGER_RANK, 0)
+_ZERO = SparqlNumber(INTEGER_RANK, 0)
 _SAFE = 1 << 62  # sums of integers below it cannot overflow
 _ALL, _WEIGHT = "all columns", "weight"
 _ALL_VALUES = ("SUM", "AVG", "GROUP_CONCAT")  # depend on how often a value occurs
@@ -164,7 +166,7 @@ class Aggregation:
         return self.overlay.encode_many(None if r is None else number_term(r) for r in results)
 
     @staticmethod
-    def _integer_sums(number: Ints, code: Ints, values: list[Number | None], count: int) -> list[Number | None] | None:
+    def _integer_sums(number: Ints, code: Ints, values: _Numbers, count: int) -> _Numbers | None:
         """Sums of integers, if all are and no sum can be too large."""
         if any(v is None or v.rank != INTEGER_RANK for v in values):
             return None
@@ -173,11 +175,11 @@ class Aggregation:
             return None
         sums = np.zeros(count, dtype=np.int64)
         np.add.at(sums, number, np.array(numbers, dtype=np.int64)[code])
-        return [Number(INTEGER_RANK, s) for s in sums.tolist()]
+        return [SparqlNumber(INTEGER_RANK, s) for s in sums.tolist()]
 
     @staticmethod
-    def _plain_sums(number: Ints, values: list[Number | None], count: int) -> list[Number | None]:
-        sums: list[Number | None] = [_ZERO] * count
+    def _plain_sums(number: Ints, values: _Numbers, count: int) -> _Numbers:
+        sums: _Numbers = [_ZERO] * count
         for group, value in zip(number.tolist(), values, strict=True):
             before = sums[group]
             sums[group] = None if before is None or value is None else calculate("+", before, value)
@@ -193,10 +195,10 @@ class Aggregation:
                 parts[group] = None
             else:
                 known.append(text)
-        return self.overlay.encode_many(None if p is None else text_term(separator.join(p)) for p in parts)
+        return self.overlay.encode_many(None if p is None else string_term(separator.join(p)) for p in parts)
 
 
-def number_of(term: Term | None) -> Number | None:
+def number_of(term: Term | None) -> SparqlNumber | None:
     return None if term is None else number(term)
 
 
@@ -219,6 +221,6 @@ def _chosen(number: Ints, column: Ints, count: int) -> Ints:
     return chosen
 
 
-def _average(total: Number | None, size: int) -> Number | None:
+def _average(total: SparqlNumber | None, size: int) -> SparqlNumber | None:
     """The average of nothing is 0."""
-    return _ZERO if not size else None if total is None else calculate("/", total, Number(INTEGER_RANK, size))
+    return _ZERO if not size else None if total is None else calculate("/", total, SparqlNumber(INTEGER_RANK, size))

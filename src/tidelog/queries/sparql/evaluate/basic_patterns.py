@@ -24,12 +24,12 @@ from tidelog.model.terms import TRIPLE, Term
 from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.lookups import FEW, Places, Slots, look_up
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
-from tidelog.queries.sparql.evaluate.regular import translated
 from tidelog.queries.sparql.evaluate.tables import bound_alike
-from tidelog.queries.sparql.evaluate.term_functions import plain_text
 from tidelog.queries.sparql.prepared import Plan, Prepared
 from tidelog.queries.sparql.syntax.algebra import BasicPattern, Call, Expression, PathPattern
 from tidelog.rules.syntax import Variable
+from tidelog.values.regex import xpath_pattern
+from tidelog.values.sparql_functions import plain_text
 
 _MANY = 4096  # bindings from which on it may pay to match a pattern alone
 _SMALLER = 16  # so many times fewer triples than bindings
@@ -133,7 +133,7 @@ def tested(expression: Expression) -> tuple[Variable, bool, str, str] | None:
     if any(c is None for c in constants):
         return None
     text, flags = constants[0], constants[1] if len(constants) > 1 else ""
-    asked = translated(str(text), str(flags)) if name == "REGEX" else text
+    asked = xpath_pattern(str(text), str(flags)) if name == "REGEX" else text
     match subject:
         case Variable():
             return None if asked is None else (subject, False, name, asked)

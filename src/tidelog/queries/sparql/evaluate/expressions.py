@@ -23,19 +23,20 @@ import numpy.typing as npt
 from tidelog.errors import UsageError
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
-from tidelog.model.terms import FALSE, TRUE, XSD, Term, boolean, double, iri, literal, string
+from tidelog.model.terms import FALSE, TRUE, XSD, Term, boolean, double, iri, is_iri, literal, string
 from tidelog.queries.limits import QueryBudget
-from tidelog.queries.sparql.evaluate import regular
 from tidelog.queries.sparql.evaluate.basic_patterns import test, tested
-from tidelog.queries.sparql.evaluate.comparison import effective, equal, order
-from tidelog.queries.sparql.evaluate.numbers import calculate, number, number_term
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, numbered
-from tidelog.queries.sparql.evaluate.term_functions import CASTS, TERM_FUNCTIONS, Function, plain_text
-from tidelog.queries.sparql.evaluate.value_functions import VALUE_FUNCTIONS, text_term
 from tidelog.queries.sparql.syntax.algebra import Call, Exists, Expression, Pattern, mentioned
+from tidelog.queries.sparql.syntax.tokens import resolve
 from tidelog.rules.syntax import Variable
-from tidelog.rules.values import tagged
+from tidelog.values import regex
+from tidelog.values.literals import string_term, tagged
+from tidelog.values.sparql_comparison import effective, equal, order
+from tidelog.values.sparql_functions import CASTS, TERM_FUNCTIONS, VALUE_FUNCTIONS, plain_text
+from tidelog.values.sparql_numbers import calculate, number, number_term
+from tidelog.values.strings import NOT_IN_IRI, Function
 
 Terms = list[Term | None]
 
@@ -67,10 +68,19 @@ def _arithmetic(operator: str) -> Function:
     return compute
 
 
+def _make_iri(term: Term, base: Term | None = None) -> Term | None:
+    """The IRI of a string or an IRI; a relative one is resolved if there is a base."""
+    if is_iri(term):
+        return term
+    text = plain_text(term)
+    return None if text is None or NOT_IN_IRI.search(text) else iri(resolve(base[1:-1] if base else "", text))
+
+
 SIMPLE: dict[str, Function] = {
     **TERM_FUNCTIONS,
     **VALUE_FUNCTIONS,
     **CASTS,
+    "IRI": _make_iri,
     **{operator: _arithmetic(operator) for operator in "+-*/"},
     "=": _equality(True),
     "!=": _equality(False),
@@ -126,15 +136,15 @@ class Functions:
 
     def _regex(self, columns: Sequence[Terms], length: int) -> Terms:
         def some(texts: list[str], tags: list[str], pattern: str, flags: str) -> Terms | None:
-            found = regular.matches(texts, pattern, flags)
+            found = regex.matches(texts, pattern, flags)
             return None if found is None else [TRUE if f else FALSE for f in found]
 
         return self._by_pattern(columns[0], columns[1:2], columns[2:], length, some)
 
     def _replace(self, columns: Sequence[Terms], length: int) -> Terms:
         def some(texts: list[str], tags: list[str], pattern: str, replacement: str, flags: str) -> Terms | None:
-            found = regular.replaced(texts, pattern, replacement, flags)
-            return None if found is None else list(map(text_term, found, tags))
+            found = regex.replaced(texts, pattern, replacement, flags)
+            return None if found is None else list(map(string_term, found, tags))
 
         return self._by_pattern(columns[0], columns[1:3], columns[3:], length, some)
 

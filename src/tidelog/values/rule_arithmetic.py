@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import reduce
 
 from tidelog.model.terms import Term
-from tidelog.rules.values import LARGEST, Number, Single, number, number_term, single
-
-Function = Callable[..., Term | None]
+from tidelog.values.literals import Single, single
+from tidelog.values.rule_comparison import LARGEST, RuleNumber, number, number_term
+from tidelog.values.strings import Function
 
 _WORD = (1 << 64) - 1
 
@@ -47,7 +47,7 @@ def numeric(whole: Callable[..., int | None] | None, real: Callable[..., float] 
     return apply
 
 
-def _like(operand: int | float, result: Number | None) -> Number | None:
+def _like(operand: int | float, result: RuleNumber | None) -> RuleNumber | None:
     """The result with the precision of the operands."""
     return single(float(result)) if isinstance(operand, Single) and result is not None else result
 

@@ -38,7 +38,18 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.rules.values import INTEGER_TYPES, float_value, moment, single, single_text
+from tidelog.values.literals import (
+    DECIMAL_TEXT,
+    INTEGER_TEXT,
+    INTEGER_TYPES,
+    decimal_text,
+    float_value,
+    moment,
+    single,
+    single_text,
+    truth,
+)
+from tidelog.values.strings import LANGUAGE_TAG
 
 LITERAL = f"{RDFS}Literal"
 PLAIN_LITERAL, XML_LITERAL = f"{RDF}PlainLiteral", f"{RDF}XMLLiteral"
@@ -51,7 +62,7 @@ _TEXTS: dict[str, re.Pattern[str]] = {
     STRING: re.compile(r"(?s).*"),
     f"{XSD}normalizedString": re.compile(r"[^\t\n\r]*"),
     f"{XSD}token": re.compile(r"(?:[^\s]+(?: [^\s]+)*)?"),
-    f"{XSD}language": re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*"),
+    f"{XSD}language": LANGUAGE_TAG,
     f"{XSD}NMTOKEN": re.compile(rf"(?:{_NAME_MORE}|:)+"),
     f"{XSD}Name": re.compile(rf"(?:{_NAME_START}|:)(?:{_NAME_MORE}|:)*"),
     f"{XSD}NCName": re.compile(rf"{_NAME_START}{_NAME_MORE}*"),
@@ -61,10 +72,7 @@ _URI_TEXT = re.compile(r"[^\s<>\"{}|\\^`]*")
 _HEX, _BASE64 = f"{XSD}hexBinary", f"{XSD}base64Binary"
 _HEX_TEXT = re.compile(r"(?:[0-9A-Fa-f]{2})*")
 _BASE64_TEXT = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
-_DECIMAL_TEXT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
 _FLOATS = (FLOAT, DOUBLE)
-_TRUTHS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def canonical(term: Term) -> Term | None:
@@ -88,20 +96,13 @@ def _string(text: str, datatype: str) -> Term | None:
 
 def _decimal(text: str, datatype: str) -> Term | None:
     """A whole number is an integer, whatever it was written as."""
-    pattern = _DECIMAL_TEXT if datatype == DECIMAL else _INTEGER_TEXT
+    pattern = DECIMAL_TEXT if datatype == DECIMAL else INTEGER_TEXT
     if not pattern.fullmatch(text):
         return None
-    plain = _plain(Decimal(text))
+    plain = decimal_text(Decimal(text))
     if datatype != DECIMAL and not _within(plain, *INTEGER_TYPES[datatype]):
         return None
     return literal(plain, DECIMAL if "." in plain else INTEGER)
-
-
-def _plain(value: Decimal) -> str:
-    """Without exponent and needless zeros; zero has no sign."""
-    text = f"{value:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text if value else "0"
 
 
 def _within(number: str, low: int | None, high: int | None) -> bool:
@@ -125,7 +126,7 @@ def _single_text(value: float) -> str:
 
 
 def _boolean(text: str, datatype: str) -> Term | None:
-    value = _TRUTHS.get(text)
+    value = truth(literal(text, datatype))
     return None if value is None else boolean(value)
 
 

@@ -12,17 +12,18 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from tidelog.model.terms import Term, integer, is_blank, is_iri
-from tidelog.rules.values import Number, Single, moment, number, number_term, single, tagged, truth
+from tidelog.values.literals import Single, moment, single, tagged, truth
+from tidelog.values.rule_comparison import RuleNumber, number, number_term
 
-Rows = Collection[tuple[Term, ...]]
+TermRows = Collection[tuple[Term, ...]]
 
 
-def _numbers(rows: Rows) -> list[Number]:
+def _numbers(rows: TermRows) -> list[RuleNumber]:
     """The numbers among the first components; what is not a number does not count, as in Nemo."""
     return [value for row in rows if (value := number(row[0])) is not None]
 
 
-def exact_sum(values: Sequence[Number]) -> float | None:
+def exact_sum(values: Sequence[RuleNumber]) -> float | None:
     """The sum, rounded once at the end; None if it is not finite."""
     whole = sum(v for v in values if isinstance(v, int))
     real = [float(v) for v in values if not isinstance(v, int)]
@@ -47,7 +48,7 @@ def _exact_fraction(whole: int, real: Sequence[float]) -> float | None:
         return None
 
 
-def _sum(rows: Rows) -> Term | None:
+def _sum(rows: TermRows) -> Term | None:
     values = _numbers(rows)
     if all(isinstance(v, int) for v in values):
         return number_term(sum(int(v) for v in values)) if values else None
@@ -57,7 +58,7 @@ def _sum(rows: Rows) -> Term | None:
     return number_term(total)
 
 
-def _average(rows: Rows) -> Term | None:
+def _average(rows: TermRows) -> Term | None:
     """A double."""
     values = _numbers(rows)
     if not values:
@@ -68,15 +69,15 @@ def _average(rows: Rows) -> Term | None:
     return None if total is None else number_term(total / len(values))
 
 
-def _count(rows: Rows) -> Term | None:
+def _count(rows: TermRows) -> Term | None:
     return integer(len(rows))
 
 
-def _smallest(rows: Rows) -> Term | None:
+def _smallest(rows: TermRows) -> Term | None:
     return min((row[0] for row in rows), key=rank, default=None)
 
 
-def _largest(rows: Rows) -> Term | None:
+def _largest(rows: TermRows) -> Term | None:
     return max((row[0] for row in rows), key=rank, default=None)
 
 
@@ -86,7 +87,7 @@ def rank(term: Term) -> tuple[object, ...]:
     Within a kind by value; equal values by type (integer before double), then by text, so that the least is unique.
     """
     if (value := number(term)) is not None:
-        exact: Number | Fraction = Fraction(value) if isinstance(value, Decimal) else value
+        exact: RuleNumber | Fraction = Fraction(value) if isinstance(value, Decimal) else value
         return 6, exact, isinstance(value, float) + isinstance(value, Single), term
     if found := tagged(term):
         return 5, found
@@ -97,7 +98,7 @@ def rank(term: Term) -> tuple[object, ...]:
     return 0 if is_blank(term) else 1 if is_iri(term) else 2, term
 
 
-AGGREGATES = MappingProxyType[str, Callable[[Rows], Term | None]](
+AGGREGATES = MappingProxyType[str, Callable[[TermRows], Term | None]](
     {"count": _count, "sum": _sum, "min": _smallest, "max": _largest, "avg": _average}
 )
 

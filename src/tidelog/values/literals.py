@@ -1,15 +1,13 @@
-"""The values behind terms: what numbers, booleans, moments and strings mean, and how they compare.
+"""The values of literals, for rules and SPARQL alike: numerals, booleans, moments and strings.
 
-Joins compare terms; comparisons in rules compare values. `"042"^^xsd:integer`, `42` and `42.0` are three terms and one
-value. A literal whose text is not in its datatype's value space has no value and equals only itself.
+A literal whose text is not in the value space of its datatype has no value (None).
 
-    number(term)     int (64 bits), float, Single (xsd:float) or Decimal (other decimals and longer integers)
-    truth(term)      bool
-    moment(term)     a point in time: xsd:date, xsd:dateTime
-    tagged(term)     (text, language) of a string
+    numeral(text, datatype)    int, Decimal or float, as XML Schema defines them
+    truth(term)                bool
+    moment(term)               a point in time: xsd:date, xsd:dateTime
+    tagged(term)               (text, language) of a string
 
-Results of functions go back through `number_term` and `string_term`, which keep them bounded: an integer beyond 64
-bits, a double that is not finite, or a string longer than `LONGEST_STRING` is no value at all (None).
+A computed string goes through `string_term`: a string longer than `LONGEST_STRING` is no value.
 """
 
 from __future__ import annotations
@@ -31,9 +29,7 @@ from tidelog.model.terms import (
     STRING,
     XSD,
     Term,
-    double,
     double_text,
-    integer,
     is_literal,
     literal,
     split_literal,
@@ -41,19 +37,16 @@ from tidelog.model.terms import (
 )
 
 LONGEST_STRING = 1 << 20
-SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 DATE, DATE_TIME = f"{XSD}date", f"{XSD}dateTime"
 
 # Longer numerals are not read as numbers: converting them takes time quadratic in their length.
 _LONGEST_NUMERAL = 1000
-# Values are remembered for this many terms, none of them longer than that.
-_CACHED = 1 << 16
-_LONGEST_CACHED = 200
+# Values are cached for this many terms, none of them longer than that.
+CACHED = 1 << 16
+LONGEST_CACHED = 200
 
-# Most numbers are short integers; reading them costs less than remembering them.
-_INTEGER_TAIL = f'"^^<{INTEGER}>'
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
+INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
+DECIMAL_TEXT = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _INFINITIES = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf}
 _TRUTHS = {literal(t, BOOLEAN): t in ("true", "1") for t in ("true", "1", "false", "0")}
@@ -65,7 +58,7 @@ _MOMENT = re.compile(
 # The value space of each integer type: smallest and largest, None for unbounded.
 INTEGER_TYPES: dict[str, tuple[int | None, int | None]] = {
     INTEGER: (None, None),
-    f"{XSD}long": (SMALLEST, LARGEST),
+    f"{XSD}long": (-(1 << 63), (1 << 63) - 1),
     f"{XSD}int": (-(1 << 31), (1 << 31) - 1),
     f"{XSD}short": (-(1 << 15), (1 << 15) - 1),
     f"{XSD}byte": (-(1 << 7), (1 << 7) - 1),
@@ -86,7 +79,6 @@ class Single(float):
     __slots__ = ()
 
 
-Number = int | float | Decimal
 Moment = tuple[str, bool, Fraction]
 
 
@@ -98,45 +90,24 @@ def single(value: float) -> Single | None:
         return None
 
 
-def number(term: Term) -> Number | None:
-    """The number a literal stands for; NaN is none."""
-    if term[0] != '"' or term[-1] != ">":
-        return None
-    text = term[1 : -len(_INTEGER_TAIL)]
-    if len(text) < 19 and text.isdigit() and text.isascii() and term.endswith(_INTEGER_TAIL):
-        return int(text)
-    return _number(term) if len(term) <= _LONGEST_CACHED else _number.__wrapped__(term)
-
-
-@lru_cache(_CACHED)
-def _number(term: Term) -> Number | None:
-    text, datatype, _ = split_literal(term)
+def numeral(text: str, datatype: str) -> int | Decimal | float | None:
+    """The number that a text denotes in a datatype, NaN included; that of xsd:float is not rounded to 32 bits."""
     if len(text) > _LONGEST_NUMERAL:
         return None
     if datatype in INTEGER_TYPES:
-        return _integer_value(text, *INTEGER_TYPES[datatype])
-    if datatype == DOUBLE:
-        return float_value(text)
+        return _integer(text, *INTEGER_TYPES[datatype])
     if datatype == DECIMAL:
-        return _narrowed(Decimal(text)) if _DECIMAL.fullmatch(text) else None
-    if datatype == FLOAT:
-        value = float_value(text)
-        return None if value is None else single(value)
-    return None
+        return Decimal(text) if DECIMAL_TEXT.fullmatch(text) else None
+    if datatype not in (DOUBLE, FLOAT):
+        return None
+    return math.nan if text == "NaN" else float_value(text)
 
 
-def _integer_value(text: str, low: int | None, high: int | None) -> Number | None:
-    if not _INTEGER.fullmatch(text):
+def _integer(text: str, low: int | None, high: int | None) -> int | None:
+    if not INTEGER_TEXT.fullmatch(text):
         return None
     value = int(text)
-    if (low is not None and value < low) or (high is not None and value > high):
-        return None
-    return value if SMALLEST <= value <= LARGEST else Decimal(value)
-
-
-def _narrowed(value: Decimal) -> Number:
-    """A whole decimal of 64 bits is an integer, as `2.0` and `2` are one decimal."""
-    return int(value) if SMALLEST <= value <= LARGEST and value == int(value) else value
+    return value if (low is None or value >= low) and (high is None or value <= high) else None
 
 
 def float_value(text: str) -> float | None:
@@ -151,10 +122,10 @@ def truth(term: Term) -> bool | None:
 
 def moment(term: Term) -> Moment | None:
     """A date or dateTime as (type, has a time zone, seconds): those with the same first two are comparable."""
-    return _moment(term) if term[0] == '"' and term[-1] == ">" and len(term) <= _LONGEST_CACHED else None
+    return _moment(term) if term[0] == '"' and term[-1] == ">" and len(term) <= LONGEST_CACHED else None
 
 
-@lru_cache(_CACHED)
+@lru_cache(CACHED)
 def _moment(term: Term) -> Moment | None:
     text, datatype, _ = split_literal(term)
     kind = DATE_TIME if datatype == f"{XSD}dateTimeStamp" else datatype
@@ -201,19 +172,12 @@ def _offset(zone: str | None) -> int:
 
 def tagged(term: Term) -> tuple[str, str] | None:
     """The text and language ("" for none) of a plain or language-tagged string."""
+    if term[-1] == '"' and term[0] == '"' and "\\" not in term:
+        return term[1:-1], ""
     if not is_literal(term):
         return None
     text, datatype, language = split_literal(term)
     return (text, language) if datatype in (STRING, LANG_STRING) else None
-
-
-def number_term(value: Number | None) -> Term | None:
-    """The term of a computed number, if it is in range."""
-    if isinstance(value, int):
-        return integer(value) if SMALLEST <= value <= LARGEST else None
-    if value is None or not math.isfinite(value):
-        return None
-    return literal(single_text(value), FLOAT) if isinstance(value, Single) else double(float(value))
 
 
 def string_term(text: str, language: str = "") -> Term | None:
@@ -229,57 +193,8 @@ def single_text(value: Single) -> str:
     return double_text(float(shortest))
 
 
-def lexical(term: Term) -> str:
-    """The text of a term, canonical where it has a value: `STR`. Doubles are written without exponent, as Nemo does."""
-    if not is_literal(term):
-        return term[1:-1] if term[0] == "<" else term[2:]
-    value: Number | bool | None = truth(term)
-    if value is None:
-        value = number(term)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None or (isinstance(value, float) and math.isinf(value)):
-        return split_literal(term)[0]
-    return str(value) if isinstance(value, int) else _plain_decimal(value)
-
-
-def _plain_decimal(value: float | Decimal) -> str:
-    if isinstance(value, float):
-        value = Decimal(single_text(value) if isinstance(value, Single) else repr(value))
+def decimal_text(value: Decimal) -> str:
+    """A decimal without exponent and needless zeros; zero has no sign."""
     text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def equal(left: Term, right: Term) -> bool:
-    """By value where both have one of a comparable kind, else by term."""
-    return left == right or order(left, right) == 0
-
-
-def order(left: Term, right: Term) -> int | None:
-    """-1, 0 or 1; None where the two are not comparable. Numbers, booleans, moments and plain strings are ordered."""
-    a, b = number(left), number(right)
-    if a is not None and b is not None:
-        return _number_order(a, b)
-    if a is not None or b is not None:
-        return None
-    return _other_order(left, right)
-
-
-def _number_order(a: Number, b: Number) -> int:
-    """Exact between integers and decimals; as doubles once a double takes part."""
-    if isinstance(a, float) or isinstance(b, float):
-        a, b = float(a), float(b)
-    return (a > b) - (a < b)
-
-
-def _other_order(left: Term, right: Term) -> int | None:
-    s, t = tagged(left), tagged(right)
-    if s is not None and t is not None:
-        return (s > t) - (s < t) if s[1] == t[1] == "" else None
-    p, q = truth(left), truth(right)
-    if p is not None and q is not None:
-        return p - q
-    m, n = moment(left), moment(right)
-    if m is not None and n is not None and m[:2] == n[:2]:
-        return (m[2] > n[2]) - (m[2] < n[2])
-    return None
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text if value else "0"

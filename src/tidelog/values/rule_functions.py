@@ -1,13 +1,15 @@
-"""The table of built-in functions and operators: what each name does and how many arguments it takes.
+"""The built-in functions and operators of rules, as in Nemo: what each name does and how many arguments it takes.
 
-Every function takes terms and gives a term, or None where it has no value; arguments without a value never reach it.
+A function takes terms and returns a term, or None where it has no value. It is never called with an argument that has
+no value. `COLUMNS` holds functions that take whole columns, because that is much faster.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from urllib.parse import unquote_to_bytes
 
 from tidelog.model.terms import (
     LANG_STRING,
@@ -22,29 +24,18 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.rules import datatypes
-from tidelog.rules.arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, Function
-from tidelog.rules.strings import STRINGS
-from tidelog.rules.values import (
-    Single,
-    equal,
-    float_value,
-    lexical,
-    number,
-    number_term,
-    order,
-    single,
-    string_term,
-    tagged,
-    truth,
-)
+from tidelog.values import datatypes, regex
+from tidelog.values.literals import INTEGER_TEXT, Single, float_value, single, string_term, tagged, truth
+from tidelog.values.rule_arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES
+from tidelog.values.rule_comparison import equal, lexical, number, number_term, order
+from tidelog.values.strings import LANGUAGE_TAG, NOT_IN_IRI, STRINGS, Function, encoded, mapped, pair
 
 _ANY_URI = f"{XSD}anyURI"
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _NUMERALS = ((re.compile("0x[0-9A-Fa-f]+"), 16), (re.compile("0o[0-7]+"), 8), (re.compile("0b[01]+"), 2))
-_INTEGER = re.compile(r"[+-]?[0-9]+")
 # Numerals of 64 bits are shorter than this in every base.
 _LONGEST_NUMERAL = 100
+# An edit distance may cost at most this: the product of the lengths.
+MOST_COMPARISONS = 1_000_000
 
 
 def _ordered(accept: Callable[[int], bool]) -> Function:
@@ -124,7 +115,7 @@ def _to_iri(term: Term) -> Term | None:
     if is_iri(term):
         return term
     found = tagged(term)
-    return iri(found[0]) if found and not found[1] and found[0] and not _NOT_IN_IRI.search(found[0]) else None
+    return iri(found[0]) if found and not found[1] and found[0] and not NOT_IN_IRI.search(found[0]) else None
 
 
 def _text_to_convert(term: Term) -> str | None:
@@ -146,7 +137,7 @@ def _to_integer(term: Term) -> Term | None:
 
 
 def _read_integer(text: str) -> int | None:
-    if _INTEGER.fullmatch(text):
+    if INTEGER_TEXT.fullmatch(text):
         return int(text)
     base = next((base for numeral, base in _NUMERALS if numeral.fullmatch(text)), None)
     return None if base is None else int(text, base)
@@ -167,6 +158,81 @@ def _to_double(term: Term) -> Term | None:
 def _to_single(term: Term) -> Term | None:
     value = _to_float(term)
     return None if value is None else number_term(single(value))
+
+
+def _reversed(text: str) -> str:
+    return text[::-1]
+
+
+def _substring(term: Term, start: Term, *length: Term) -> Term | None:
+    """The characters at positions start, start + 1, …; positions before the first count but hold nothing."""
+    found, bounds = tagged(term), [number(t) for t in (start, *length)]
+    whole = [b for b in bounds if isinstance(b, int)]
+    if not found or len(whole) < len(bounds):
+        return None
+    first = whole[0] - 1
+    end = first + whole[1] if len(whole) == 2 else len(found[0])
+    return string_term(found[0][max(first, 0) : max(end, 0)], found[1])
+
+
+def _comparison(first: Term, second: Term) -> Term | None:
+    """By code point: -1, 0 or 1."""
+    one, two = tagged(first), tagged(second)
+    if one is None or two is None or one[1] != two[1]:
+        return None
+    return integer((one > two) - (one < two))
+
+
+def search_all(texts: Sequence[Term | None], patterns: Sequence[Term | None]) -> list[Term | None]:
+    """REGEX of columns: whether each plain pattern occurs in its text. Equal patterns are matched together."""
+    result: list[Term | None] = [None] * len(texts)
+    rows: dict[Term | None, list[int]] = {}
+    for at, wanted in enumerate(patterns):
+        rows.setdefault(wanted, []).append(at)
+    for wanted, places in rows.items():
+        pattern = None if wanted is None else tagged(wanted)
+        known = [(at, s[0]) for at in places if (t := texts[at]) is not None and (s := tagged(t)) is not None]
+        found = None if pattern is None or pattern[1] or not known else regex.search([s for _, s in known], pattern[0])
+        for (at, _), matches in zip(known, found or (), strict=False):
+            result[at] = boolean(matches)
+    return result
+
+
+def _search(text: Term, pattern: Term) -> Term | None:
+    return search_all([text], [pattern])[0]
+
+
+def _decoded(term: Term) -> Term | None:
+    found = tagged(term)
+    try:
+        return string_term(unquote_to_bytes(found[0]).decode()) if found else None
+    except UnicodeDecodeError:
+        return None
+
+
+def _distance(first: Term, second: Term) -> Term | None:
+    found = pair(first, second)
+    if found is None or len(found[0]) * len(found[1]) > MOST_COMPARISONS:
+        return None
+    return integer(levenshtein(found[0], found[1]))
+
+
+def levenshtein(one: str, two: str) -> int:
+    """The least number of characters to insert, delete or replace."""
+    row = list(range(len(two) + 1))
+    for i, a in enumerate(one, 1):
+        diagonal, row[0] = row[0], i
+        for j, b in enumerate(two, 1):
+            diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (a != b))
+    return row[-1]
+
+
+def _with_language(term: Term, language: Term) -> Term | None:
+    """A plain string with a language tag, which is written in lower case."""
+    text, tag = tagged(term), tagged(language)
+    if text is None or tag is None or text[1] or tag[1] or not LANGUAGE_TAG.fullmatch(tag[0]):
+        return None
+    return string_term(text[0], tag[0].lower())
 
 
 _LESS, _LESS_EQUAL = _ordered(lambda sign: sign < 0), _ordered(lambda sign: sign <= 0)
@@ -218,7 +284,19 @@ _OPERATORS: dict[str, Function] = {
     "/": DIVIDED,
 }
 
-_TABLE = _GENERAL | NUMERIC | STRINGS
+_STRINGS: dict[str, tuple[Function, int, int | None]] = {
+    **STRINGS,
+    "STRREV": (mapped(_reversed), 1, 1),
+    "SUBSTR": (_substring, 2, 3),
+    "COMPARE": (_comparison, 2, 2),
+    "REGEX": (_search, 2, 2),
+    "URIENCODE": (encoded, 1, 1),
+    "URIDECODE": (_decoded, 1, 1),
+    "LEVENSHTEIN": (_distance, 2, 2),
+    "STRLANG": (_with_language, 2, 2),
+}
+
+_TABLE = _GENERAL | NUMERIC | _STRINGS
 
 # Upper-case name -> the least and the most number of arguments (None: any).
 FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
@@ -228,3 +306,5 @@ FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
 APPLY: Mapping[str, Function] = MappingProxyType(
     _OPERATORS | {name: function for name, (function, _, _) in _TABLE.items()}
 )
+
+COLUMNS: Mapping[str, Callable[..., list[Term | None]]] = MappingProxyType({"REGEX": search_all})

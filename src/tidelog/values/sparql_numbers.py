@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from decimal import ROUND_DOWN, Context, Decimal, localcontext
 from functools import lru_cache
 from typing import NamedTuple
 
 from tidelog.model.terms import DECIMAL, DOUBLE, FLOAT, INTEGER, Term, double_text, literal, split_literal
-from tidelog.rules.values import INTEGER_TYPES, Single, float_value, single, single_text
+from tidelog.values.literals import CACHED, Single, decimal_text, numeral, single, single_text
 
 INTEGER_RANK, DECIMAL_RANK, FLOAT_RANK, DOUBLE_RANK = range(4)
 _TYPES = (INTEGER, DECIMAL, FLOAT, DOUBLE)
-_INTEGER = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
-_CACHED = 1 << 16
-_LONGEST = 1000  # characters of a numeral; converting longer ones takes time quadratic in their length
+_LONGEST = 1000  # digits of a computed integer
 _PRECISE = Context(prec=60)
 _FRACTION = Decimal(1).scaleb(-18)  # quotients of decimals have 18 digits after the point
 
 
-class Number(NamedTuple):
+class SparqlNumber(NamedTuple):
     rank: int
     value: int | Decimal | float
 
 
-@lru_cache(_CACHED)
-def number(term: Term) -> Number | None:
+@lru_cache(CACHED)
+def number(term: Term) -> SparqlNumber | None:
     """The number of a literal; None for anything else, numerals that are not of their type included."""
     if term[0] != '"' or term[-1] != ">":
         return None
@@ -36,44 +32,25 @@ def number(term: Term) -> Number | None:
     return number_of(text, datatype)
 
 
-def number_of(text: str, datatype: str) -> Number | None:
-    """The number a text denotes in a datatype."""
-    text = text.strip(" \t\n\r")
-    if len(text) > _LONGEST:
-        return None
-    if datatype in INTEGER_TYPES:
-        return _integer(text, *INTEGER_TYPES[datatype])
-    if datatype == DECIMAL:
-        return Number(DECIMAL_RANK, Decimal(text)) if _DECIMAL.fullmatch(text) else None
-    if datatype not in (DOUBLE, FLOAT):
-        return None
-    value = math.nan if text == "NaN" else float_value(text)
+def number_of(text: str, datatype: str) -> SparqlNumber | None:
+    """The number that a text denotes in a datatype; white space around it does not count."""
+    value = numeral(text.strip(" \t\n\r"), datatype)
     if value is None:
         return None
-    return Number(DOUBLE_RANK, value) if datatype == DOUBLE else Number(FLOAT_RANK, _rounded(value))
-
-
-def _integer(text: str, low: int | None, high: int | None) -> Number | None:
-    if not _INTEGER.fullmatch(text):
-        return None
-    value = int(text)
-    inside = (low is None or value >= low) and (high is None or value <= high)
-    return Number(INTEGER_RANK, value) if inside else None
+    if isinstance(value, float):
+        return SparqlNumber(DOUBLE_RANK, value) if datatype == DOUBLE else SparqlNumber(FLOAT_RANK, _rounded(value))
+    return SparqlNumber(INTEGER_RANK if isinstance(value, int) else DECIMAL_RANK, value)
 
 
 def _rounded(value: float) -> float:
     """As a 32-bit number."""
-    nearest = None if math.isinf(value) or math.isnan(value) else single(value)
-    return (
-        nearest
-        if nearest is not None
-        else value
-        if math.isinf(value) or math.isnan(value)
-        else math.copysign(math.inf, value)
-    )
+    if not math.isfinite(value):
+        return value
+    nearest = single(value)
+    return math.copysign(math.inf, value) if nearest is None else nearest
 
 
-def number_term(number: Number) -> Term | None:
+def number_term(number: SparqlNumber) -> Term | None:
     """The canonical literal of a number; None where it is too long to be one."""
     rank, value = number
     if rank == INTEGER_RANK:
@@ -87,7 +64,7 @@ def number_term(number: Number) -> Term | None:
     return None if text is None else literal(text, _TYPES[rank])
 
 
-def number_text(number: Number) -> str:
+def number_text(number: SparqlNumber) -> str:
     """As XPath writes a number: those of usual size without exponent."""
     rank, value = number
     if rank <= DECIMAL_RANK:
@@ -101,20 +78,13 @@ def number_text(number: Number) -> str:
     return f"{digits if '.' in digits else digits + '.0'}E{int(exponent)}"
 
 
-def decimal_text(value: Decimal) -> str:
-    """Without exponent and needless zeros."""
-    text = f"{value:f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text in ("-0", "") else text
-
-
-def promoted(a: Number, b: Number) -> tuple[int, int | Decimal | float, int | Decimal | float]:
+def promoted(a: SparqlNumber, b: SparqlNumber) -> tuple[int, int | Decimal | float, int | Decimal | float]:
     """Two numbers as values of the lowest type that has both."""
     rank = max(a.rank, b.rank)
     return rank, converted(a, rank), converted(b, rank)
 
 
-def converted(number: Number, rank: int) -> int | Decimal | float:
+def converted(number: SparqlNumber, rank: int) -> int | Decimal | float:
     if rank == INTEGER_RANK:
         return number.value
     if rank == DECIMAL_RANK:
@@ -126,7 +96,7 @@ def converted(number: Number, rank: int) -> int | Decimal | float:
     return _rounded(value) if rank == FLOAT_RANK else value
 
 
-def order(a: Number, b: Number) -> int | None:
+def order(a: SparqlNumber, b: SparqlNumber) -> int | None:
     """-1, 0 or 1; None for NaN."""
     _, x, y = promoted(a, b)
     return None if x != x or y != y else (x > y) - (x < y)
@@ -135,7 +105,7 @@ def order(a: Number, b: Number) -> int | None:
 Operator = Callable[..., int | Decimal | float]
 
 
-def calculate(operator: str, a: Number, b: Number) -> Number | None:
+def calculate(operator: str, a: SparqlNumber, b: SparqlNumber) -> SparqlNumber | None:
     """`+ - * /` as XPath defines them; None for what has no result."""
     rank, x, y = promoted(a, b)
     if operator == "/":
@@ -145,7 +115,7 @@ def calculate(operator: str, a: Number, b: Number) -> Number | None:
             result = _OPERATORS[operator](x, y)
     except ArithmeticError:
         return None
-    return Number(rank, _rounded(float(result)) if rank == FLOAT_RANK else result)
+    return SparqlNumber(rank, _rounded(float(result)) if rank == FLOAT_RANK else result)
 
 
 _OPERATORS: dict[str, Operator] = {
@@ -155,16 +125,16 @@ _OPERATORS: dict[str, Operator] = {
 }
 
 
-def _quotient(rank: int, x: int | Decimal | float, y: int | Decimal | float) -> Number | None:
+def _quotient(rank: int, x: int | Decimal | float, y: int | Decimal | float) -> SparqlNumber | None:
     if rank <= DECIMAL_RANK:
         if not y:
             return None
         with localcontext(_PRECISE):
             quotient = Decimal(x) / Decimal(y)
             try:
-                return Number(DECIMAL_RANK, quotient.quantize(_FRACTION, rounding=ROUND_DOWN))
+                return SparqlNumber(DECIMAL_RANK, quotient.quantize(_FRACTION, rounding=ROUND_DOWN))
             except ArithmeticError:
-                return Number(DECIMAL_RANK, quotient)
+                return SparqlNumber(DECIMAL_RANK, quotient)
     p, q = float(x), float(y)
     if q:
         result = p / q
@@ -172,4 +142,4 @@ def _quotient(rank: int, x: int | Decimal | float, y: int | Decimal | float) -> 
         result = math.nan
     else:
         result = math.copysign(math.inf, p) * math.copysign(1.0, q)
-    return Number(rank, _rounded(result) if rank == FLOAT_RANK else result)
+    return SparqlNumber(rank, _rounded(result) if rank == FLOAT_RANK else result)

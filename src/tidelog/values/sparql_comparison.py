@@ -10,13 +10,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 from tidelog.model.terms import BOOLEAN, LANG_STRING, STRING, XSD, Term, split_literal
-from tidelog.queries.sparql.evaluate import numbers
-from tidelog.queries.sparql.evaluate.numbers import number
-from tidelog.rules.values import INTEGER_TYPES, Moment, moment, truth
+from tidelog.values import sparql_numbers as numbers
+from tidelog.values.literals import CACHED, INTEGER_TYPES, Moment, moment, truth
+from tidelog.values.sparql_numbers import number
 
 _DAY_PART = 14 * 3600  # seconds by which a moment without a time zone may lie off
 _NUMERIC = {*INTEGER_TYPES, f"{XSD}decimal", f"{XSD}float", f"{XSD}double"}
-_CACHED = 1 << 16
 
 
 def order(a: Term, b: Term) -> int | None:
@@ -75,7 +74,7 @@ def equal(a: Term, b: Term) -> bool | None:
     return None if found is None else found == 0
 
 
-@lru_cache(_CACHED)
+@lru_cache(CACHED)
 def _kind(term: Term) -> str:
     """Which values a literal is one of; none if it has no value that is known."""
     if number(term) is not None:
@@ -108,10 +107,10 @@ def effective(term: Term) -> bool | None:
     return found is not None and bool(found.value) and found.value == found.value
 
 
-Key = tuple[object, ...]
+SortKey = tuple[object, ...]
 
 
-def sort_key(term: Term | None) -> Key:
+def sort_key(term: Term | None) -> SortKey:
     """Orders all terms as ORDER BY does: unbound, blank nodes, IRIs, literals; those by kind and value."""
     if term is None:
         return (0,)
@@ -122,7 +121,7 @@ def sort_key(term: Term | None) -> Key:
     return _literal_key(term)
 
 
-def _literal_key(term: Term) -> Key:
+def _literal_key(term: Term) -> SortKey:
     found = number(term)
     if found is not None:
         value = found.value
