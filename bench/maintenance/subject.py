@@ -26,8 +26,8 @@ from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import Outcome
 from tidelog.changes.result import Change
 from tidelog.changes.state import State
+from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.heads import Gathered
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
@@ -103,7 +103,7 @@ class Subject:
         return [self._rows(predicate, columns, order[:size]) for size in sizes]
 
     def _rows(self, predicate: str, columns: Sequence[np.ndarray], rows: np.ndarray) -> LocalFacts:
-        gathered = Gathered(self.kb._engine.dictionary, self.kb._engine.budget)
+        gathered = FactBuilder(self.kb._engine.dictionary, self.kb._engine.budget)
         gathered.add_columns(predicate, [column[rows] for column in columns], len(rows))
         return gathered.facts()
 
@@ -179,7 +179,7 @@ class Subject:
 
 def _as_new(facts: LocalFacts) -> LocalFacts:
     """The same facts as a change would bring them: not as the algorithm before has left them, sorted and indexed."""
-    return facts if facts.few is None else facts.with_few(facts.few)
+    return facts if facts.coded is None else facts.of_coded(facts.coded)
 
 
 @contextmanager

@@ -142,7 +142,7 @@ def test_texts_are_copied_a_few_times_only(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_chunks_have_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "CHUNK", 1 << 14)
+    monkeypatch.setattr(arena, "CHUNK_BYTES", 1 << 14)
     dictionary, terms = Dictionary(), lubm(5000)
     dictionary.encode_many(binary(terms[:4000]))
     for term in terms[4000:]:

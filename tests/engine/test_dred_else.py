@@ -1,4 +1,4 @@
-"""What overdeletion reaches decides by which algorithm a large change ends."""
+"""How far an overdeletion goes decides which algorithm completes a large change."""
 
 from __future__ import annotations
 

@@ -31,12 +31,12 @@ RULES = parse_rules("""
 
 def limits(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     choices = {
-        "FEW": (0, 5, 40, 10**6),
-        "_TINY": (0, 8),
-        "_SMALL": (0, 8),
-        "_LOPSIDED": (0, 1, 3),
-        "_CORRECTIONS": (0, 4, 256),
-        "_MOST_CORRECTIONS": (0, 6, 512),
+        "MOST_CODED": (0, 5, 40, 10**6),
+        "_ALWAYS_COPIED": (0, 8),
+        "_COPIED_IF_UNREAD": (0, 8),
+        "_SMALL_CHANGE_RATIO": (0, 1, 3),
+        "_MOST_CORRECTIONS": (0, 4, 256),
+        "_MOST_FIRST_CORRECTIONS": (0, 6, 512),
     }
     for name, values in choices.items():
         monkeypatch.setattr(facts_module, name, random.choice(values))

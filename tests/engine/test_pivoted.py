@@ -54,8 +54,8 @@ def derived(engine: Engine[F], rules: Sequence[Rule], known: list[Fact], new: li
 @pytest.mark.parametrize(("few", "most"), [(10**6, 10**6), (10**6, 4), (3, 10**6), (0, 4)])
 @pytest.mark.parametrize("seed", range(25))
 def test_same_as_rule_by_rule(few: int, most: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "FEW", few)
-    monkeypatch.setattr(join, "MOST", most)  # what would be more is left to joins in blocks
+    monkeypatch.setattr(facts, "MOST_CODED", few)
+    monkeypatch.setattr(join, "MOST_BINDINGS", most)  # what would be more is left to joins in blocks
     random = Random(seed)
     rules = tuple(random.choices(RULES, k=random.randint(1, 2 * len(RULES))))  # some twice: their matches count twice
     engine = LocalEngine()

@@ -13,7 +13,7 @@ from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.kernel.lookup import Lookup, Reach
+from tidelog.kernel.lookup import RelationLookup, RowRanges
 from tidelog.kernel.rows import Ints
 from tidelog.model.facts import Fact
 from tidelog.model.terms import bare
@@ -46,7 +46,7 @@ class Looked:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, engine: LocalEngine) -> None:
         self.engine = engine
         self.looked_up = 0
-        for kind, verb in ((Reach, "window"), (Lookup, "first")):
+        for kind, verb in ((RowRanges, "window"), (RelationLookup, "first")):
             monkeypatch.setattr(kind, verb, self._counted(getattr(kind, verb)))
 
     def _counted(self, verb: Callable[..., tuple[Ints, Ints]]) -> Callable[..., tuple[Ints, Ints]]:
@@ -59,7 +59,7 @@ class Looked:
 
     @property
     def rows(self) -> int:
-        return self.looked_up + sum(record.effort.rows for record in self.engine._static.records.values())
+        return self.looked_up + sum(record.effort.rows for record in self.engine._join_cache.records.values())
 
 
 def rows_for_one_change(
@@ -85,7 +85,7 @@ def test_rows_looked_at(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts_module, "_SMALL", 2_048)
+    monkeypatch.setattr(facts_module, "_COPIED_IF_UNREAD", 2_048)
     _, _, before, after = rows_for_one_change(1000, "bf", monkeypatch)
     for relation, table in before.tables.items():
         assert after.tables[relation].runs[0] is table.runs[0]
@@ -93,14 +93,14 @@ def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_facts_that_were_read_as_tables_are_few_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of them may be held as tables; the rules are still looked up for all of them at once."""
-    monkeypatch.setattr(facts_module, "_TINY", 20)
+    monkeypatch.setattr(facts_module, "_ALWAYS_COPIED", 20)
     engine = LocalEngine()
     facts = company(30)
     everything, fresh, gone = engine.fact_set(facts), engine.fact_set(facts), engine.fact_set(facts[:1])
     assert fresh.tables
     read, left = fresh - gone, everything - gone
-    assert read.few is None
-    assert left.few is not None
+    assert read.coded is None
+    assert left.coded is not None
     monkeypatch.setattr(engine, "derive", lambda *_: pytest.fail("rule by rule"))
     heads = [engine.derive_pivoted(RULES, everything, pivot, everything, everything, Work()) for pivot in (read, left)]
     assert sorted(heads[0]) == sorted(heads[1])

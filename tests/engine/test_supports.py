@@ -90,8 +90,8 @@ def run(engine: Engine[F], seed: int, windows: Sequence[tuple[int, int | None]])
 def test_every_match_once(
     seed: int, windows: Sequence[tuple[int, int | None]], few: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facts, "FEW", few)
-    monkeypatch.setattr(join, "MOST", most)
+    monkeypatch.setattr(facts, "MOST_CODED", few)
+    monkeypatch.setattr(join, "MOST_BINDINGS", most)
     assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
 
@@ -125,11 +125,11 @@ def in_turns(
 def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether guards are few or many, and which others they are asked about with, must not decide what is seen."""
     expected = run(ReferenceEngine(), seed, [(0, None)])
-    monkeypatch.setattr(facts, "FEW", few)
+    monkeypatch.setattr(facts, "MOST_CODED", few)
     for turn in range(10):
-        monkeypatch.setattr(rule_grouping, "_SMALL", (0, 4, 1000)[turn % 3])
-        monkeypatch.setattr(backward, "_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
-        monkeypatch.setattr(backward, "_FEW", (0, 1000)[turn % 2])
+        monkeypatch.setattr(rule_grouping, "_GROUPED_FACTS", (0, 4, 1000)[turn % 3])
+        monkeypatch.setattr(backward, "_GUARDS_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
+        monkeypatch.setattr(backward, "_UNFILTERED_GUARDS", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
 
 

@@ -1,4 +1,4 @@
-"""Counts against `collections.Counter` over long random sequences; nothing old ever changes."""
+"""RowCounts against `collections.Counter` over long random sequences; nothing old ever changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.rows import WIDE, Layout
 from tidelog.kernel.run import Run
 
@@ -28,11 +28,11 @@ def random_rows(random: Random, layout: Layout, most: int) -> Counter[Row]:
     return rows
 
 
-def counts_of(rows: Counter[Row], layout: Layout) -> Counts:
+def counts_of(rows: Counter[Row], layout: Layout) -> RowCounts:
     """Each count split over two equal rows, so that equal rows must be added up."""
     items = [(row, part) for row, count in rows.items() for part in (count + 1, -1)]
     weight = np.array([count for _, count in items], dtype=np.int64)
-    return Counts.of_run(Weighted.summed(layout, packed([row for row, _ in items], layout), weight))
+    return RowCounts.of_run(WeightedRun.summed(layout, packed([row for row, _ in items], layout), weight))
 
 
 def packed(rows: list[Row], layout: Layout) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
@@ -40,7 +40,7 @@ def packed(rows: list[Row], layout: Layout) -> np.ndarray[tuple[int, ...], np.dt
     return layout.pack(columns, len(rows))
 
 
-def items_of(counts: Counts) -> dict[Row, int]:
+def items_of(counts: RowCounts) -> dict[Row, int]:
     run = counts.flat.run
     rows = zip(*(run.column(c).tolist() for c in run.natural), strict=True)
     return dict(zip(rows, counts.flat.weight.tolist(), strict=True))
@@ -74,9 +74,9 @@ def test_a_history_of_changes_equals_a_counter(seed: int, layouts: tuple[Layout,
         assert items_of(old) == was
 
 
-def look_up(counts: Counts, asked: Run, expected: dict[Row, int]) -> None:
+def look_up(counts: RowCounts, asked: Run, expected: dict[Row, int]) -> None:
     rows = list(zip(*(asked.column(c).tolist() for c in asked.natural), strict=True))
-    assert counts.of(asked).tolist() == [expected.get(row, 0) for row in rows]
+    assert counts.counts_of(asked).tolist() == [expected.get(row, 0) for row in rows]
     assert items_of(counts.among(asked)) == {row: expected[row] for row in rows if row in expected}
     positive = counts.positive()
     found = set(zip(*(positive.column(c).tolist() for c in positive.natural), strict=True))
@@ -85,8 +85,8 @@ def look_up(counts: Counts, asked: Run, expected: dict[Row, int]) -> None:
 
 def test_adding_little_to_much_copies_nothing_large() -> None:
     layout = Layout(2, WIDE)
-    many = Counts.of_run(Weighted.once(Run.of(layout, [np.arange(100_000), 7], 100_000)))
-    few = Counts.of_run(Weighted.once(Run.of(layout, [np.arange(50, 60), 7], 10)))
+    many = RowCounts.of_run(WeightedRun.once(Run.of(layout, [np.arange(100_000), 7], 100_000)))
+    few = RowCounts.of_run(WeightedRun.once(Run.of(layout, [np.arange(50, 60), 7], 10)))
     less = many.plus(few.negative())
     assert less.runs[0] is many.runs[0]
     assert (len(less), len(less.plus(few))) == (99_990, 100_000)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tidelog.kernel import run
-from tidelog.kernel.lookup import Lookup, Mixed
+from tidelog.kernel.lookup import CodedRows, RelationLookup
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -25,7 +25,7 @@ RELATION = 3
 def indexed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it once more with an index of every run."""
     if request.param == "indexed":
-        for name, limit in (("_SOME", 0), ("_INDEXED", 1), ("_PAID", 10**9)):
+        for name, limit in (("_UNINDEXED_LOOKUPS", 0), ("_INDEXED_ROWS", 1), ("_ROWS_PER_LOOKUP", 10**9)):
             monkeypatch.setattr(run, name, limit)
 
 
@@ -37,10 +37,10 @@ def words(pairs: set[Pair]) -> Ints:
     return np.array(sorted(a << HALF | b for a, b in pairs), dtype=np.int64)
 
 
-def mixed(pairs: set[Pair]) -> Mixed:
+def mixed(pairs: set[Pair]) -> CodedRows:
     """The pairs, between some of other relations."""
     others = np.array([0, 5], dtype=np.int64)
-    return Mixed.of_rows(21, [RELATION - 1, RELATION, RELATION + 1], [others, words(pairs), others])
+    return CodedRows.of_rows(21, [RELATION - 1, RELATION, RELATION + 1], [others, words(pairs), others])
 
 
 def table_of(random: Random) -> tuple[Table | None, set[Pair]]:
@@ -60,11 +60,11 @@ def table_of(random: Random) -> tuple[Table | None, set[Pair]]:
     return table, rows
 
 
-def changed(seed: int) -> tuple[Lookup, set[Pair]]:
+def changed(seed: int) -> tuple[RelationLookup, set[Pair]]:
     random = Random(seed)
     table, rows = table_of(random) if seed % 4 else (None, set())
     dead, plus = pairs_of(random, 12), {(1, 2), *pairs_of(random, 12)}
-    return Lookup(table, mixed(dead if table else set()), mixed(plus), RELATION), (rows - dead) | plus
+    return RelationLookup(table, mixed(dead if table else set()), mixed(plus), RELATION), (rows - dead) | plus
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -83,7 +83,7 @@ def test_every_row_once(seed: int, column: int) -> None:
     expected = Counter(
         (i, pair[1 - column]) for i, v in enumerate(values.tolist()) for pair in rows if pair[column] == v
     )
-    reach = lookup.reach(column, values)
+    reach = lookup.ranges(column, values)
     for windows in WINDOWS:
         found: Counter[Pair] = Counter()
         for start, stop in windows:
@@ -112,6 +112,6 @@ def test_first(seed: int, column: int) -> None:
     assert all(((v, o) if column == 0 else (o, v)) in rows for v, o in found.items())
     whole = Counter(pair[column] for pair in rows)
     complete = {
-        v for v, n in zip(values.tolist(), lookup.reach(column, values).counts.tolist(), strict=True) if n == whole[v]
+        v for v, n in zip(values.tolist(), lookup.ranges(column, values).counts.tolist(), strict=True) if n == whole[v]
     }
     assert complete & whole.keys() <= found.keys()

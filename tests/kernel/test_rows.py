@@ -121,12 +121,12 @@ def test_group_numbers_distinct_rows() -> None:
 
 def test_folding_keeps_the_number_of_matches() -> None:
     rows = Bindings({"x": np.array([1, 2, 1, 1]), "y": np.array([0, 0, 0, 1])}, 4, np.array([1, 1, 5, 2]))
-    folded = rows.folded()
-    weight = folded.weight
+    deduplicated = rows.deduplicated()
+    weight = deduplicated.weight
     assert weight is not None
-    weights = {(int(x), int(y)): int(w) for x, y, w in zip(*folded.columns.values(), weight, strict=True)}
+    weights = {(int(x), int(y)): int(w) for x, y, w in zip(*deduplicated.columns.values(), weight, strict=True)}
     assert weights == {(1, 0): 6, (1, 1): 2, (2, 0): 1}
-    assert folded.matches() == rows.matches() == 9
+    assert deduplicated.matches() == rows.matches() == 9
 
 
 @pytest.mark.parametrize("different", [0, 1, 50, 5_000, 40_000])

@@ -167,6 +167,6 @@ def test_tombstones_of_another_layout() -> None:
     full = table(narrow, [(i, 2, 3) for i in range(40)]).plus(table(wide, [(large + i, 2, 3) for i in range(3)]))
     left = full.minus(table(wide, [(large, 2, 3), (1, 2, 3)]))
     assert left is not None
-    assert left.dead is not None
+    assert left.tombstones is not None
     blocks = probe(UNIT, left, ("x", 2, 3)).carry_out(("x",), Budget(1 << 40, 1 << 20))
     assert sorted(v for b in blocks for v in b.columns["x"].tolist()) == [0, *range(2, 40), large + 1, large + 2]

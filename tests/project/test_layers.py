@@ -193,7 +193,7 @@ def test_a_planted_violation_is_seen(module: str, source: str) -> None:
 
 PERMITTED = [
     ("algorithms.semi_naive", "from tidelog.algebra.engine import Engine"),
-    ("engines.local.solve", "from tidelog.engines.local.heads import heads\nimport numpy"),
+    ("engines.local.solve", "from tidelog.engines.local.fact_builder import heads\nimport numpy"),
     ("cli.run", "from tidelog import __version__\nfrom tidelog.adapters.nemo_runner import run"),
 ]
 

@@ -31,7 +31,7 @@ KERNEL = (
     "tests/oracle/test_large_joins.py",
     "tests/oracle/test_random_sets.py",
     "tests/oracle/test_random_verbs.py",
-    "tests/engine/test_families.py",
+    "tests/engine/test_rule_grouping.py",
     "tests/engine/test_supports.py",
     "tests/engine/test_pivoted.py",
     "tests/engine/test_proofs.py",

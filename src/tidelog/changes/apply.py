@@ -79,7 +79,7 @@ def attempt(
     done = maintained(engine, before, ruled, before.E, before.I, added, removed, algorithm, work, checks, before.kept)
     outcome, choice = done.outcome, done.choice
     after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, kept=outcome.kept)
-    engine.settle(len(outcome.added) + len(outcome.removed))
+    engine.release_memory(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
     gained, lost = FactAnswers(seen.added, done.E), FactAnswers(seen.removed, before.E)

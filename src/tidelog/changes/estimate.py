@@ -109,7 +109,7 @@ class Forecast:
 
 def _thinned(facts: LocalFacts, weight: float) -> tuple[LocalFacts, float]:
     """A sample, and for how many facts each of it stands."""
-    sample = facts.thinned(_SAMPLE)
+    sample = facts.sample(_SAMPLE)
     return sample, weight * len(facts) / len(sample) if sample else weight
 
 

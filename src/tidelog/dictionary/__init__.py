@@ -1,4 +1,4 @@
-"""Term <-> id: every term gets a dense number, so that facts are rows of integers."""
+"""Term <-> id: each term gets a dense number, so that facts are rows of integers."""
 
 from tidelog.dictionary.dictionary import Dictionary
 

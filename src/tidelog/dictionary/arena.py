@@ -1,17 +1,16 @@
-"""Where the texts of terms live: Arrow chunks in id order, and a short Python list of the newest.
+"""The texts of terms: Arrow chunks in id order, and a short Python list of the newest terms. And their hashes.
 
-A chunk is merged with the one before it when that is not twice as large, up to `CHUNK` bytes: appending one term at
-a time copies each text a logarithmic number of times, and never the whole. `Texts` is immutable except for its
-list of newest terms, which only grows; readers that hold one need no lock.
+A chunk is merged with the chunk before it if that is not twice as large, up to `CHUNK_BYTES`. So appending single terms
+copies each text a logarithmic number of times. `TermTexts` is immutable except for its list of newest terms, which
+only grows; its readers need no lock.
 
-A 64-bit hash of term texts that is the same for one term and for a million, on any machine and in any run.
-
-The text is cut into 32-bit words; the hash is their multilinear sum with fixed odd 64-bit factors,
+The 64-bit hash of a text is the same for one term and for an array of terms, on each machine and in each run. It is the
+multilinear sum of the text's 32-bit words with fixed odd 64-bit factors,
 
     h = n * F[-1] + w0 * F[0] + w1 * F[1] + ...   (mod 2**64)
 
-then mixed. One Python sum does it for a single term, a few numpy operations per word for an array. Terms beyond
-`LONG` bytes are rare and hashed one by one with BLAKE2. Equal hashes never mean equal terms: callers compare the texts.
+then mixed. For a single term it is one Python sum, for an array a few numpy operations per word. Terms of more than
+`LONG` bytes are rare and hashed one by one with BLAKE2. Different terms may have the same hash: callers compare texts.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ import pyarrow as pa
 
 from tidelog.model.terms import Term
 
-CHUNK = 1 << 26
-_MANY = 1 << 16  # texts beyond this number may need 64-bit offsets
-_RECENT = 1024  # single terms kept as Python strings before they become a chunk
+CHUNK_BYTES = 1 << 26
+_SMALL_OFFSET_TEXTS = 1 << 16  # more texts than this may need 64-bit offsets
+_MOST_RECENT = 1024  # terms in the Python list before they become a chunk
 
 Ids = npt.NDArray[np.int32]
 
 
 class Chunk:
-    """Consecutive terms from id `start`, as one Arrow array and as plain buffers for reading one of them quickly."""
+    """Consecutive terms from id `start`, as one Arrow array and as plain buffers for fast reads of one term."""
 
     __slots__ = ("array", "data", "offsets", "start")
 
@@ -57,7 +56,7 @@ class Chunk:
 
 
 class StoredChunk(Chunk):
-    """A chunk that is kept elsewhere, and fetched when a term of it is first looked at."""
+    """A chunk in storage; `fetch` reads it when one of its terms is first used."""
 
     __slots__ = ("_fetch", "_length")
 
@@ -68,7 +67,7 @@ class StoredChunk(Chunk):
         return self._length
 
     def __getattr__(self, name: str) -> Any:
-        """Called for `array`, `offsets` and `data` as long as they are not there."""
+        """Called for `array`, `offsets` and `data` before the chunk was fetched."""
         if name not in Chunk.__slots__:
             raise AttributeError(name)
         Chunk.__init__(self, self.start, self._fetch())
@@ -76,11 +75,11 @@ class StoredChunk(Chunk):
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TermTexts:
     chunks: tuple[Chunk, ...] = ()
     starts: tuple[int, ...] = ()
     recent: list[str] = field(default_factory=list)
-    chunked: int = 0  # how many terms the chunks hold; the recent ones follow
+    chunked: int = 0  # number of terms in chunks; the recent terms follow
 
     def __len__(self) -> int:
         return self.chunked + len(self.recent)
@@ -91,37 +90,37 @@ class Texts:
         chunk = self.chunks[bisect_right(self.starts, id_) - 1]
         return chunk.text(id_ - chunk.start)
 
-    def settled(self) -> Texts:
-        """The same terms without recent ones: they have become a chunk."""
+    def flushed(self) -> TermTexts:
+        """The same terms; the recent ones are now a chunk."""
         if not self.recent:
             return self
         return self._with_chunk(pa.array([t.encode() for t in self.recent], pa.binary()))
 
-    def _with_chunk(self, array: pa.Array) -> Texts:
+    def _with_chunk(self, array: pa.Array) -> TermTexts:
         start, chunks = self.chunked, list(self.chunks)
         total = start + len(array)
         while chunks and _should_merge(chunks[-1].array, array):
             last = chunks.pop()
             start, array = last.start, pa.concat_arrays([last.array, array])
         chunks.append(Chunk(start, array))
-        return Texts(tuple(chunks), tuple(c.start for c in chunks), [], total)
+        return TermTexts(tuple(chunks), tuple(c.start for c in chunks), [], total)
 
-    def append(self, term: Term) -> Texts:
-        """With one more term: this very object, or a new one when the recent terms became a chunk."""
-        texts = self.settled() if len(self.recent) >= _RECENT else self
+    def append(self, term: Term) -> TermTexts:
+        """With one more term: this object itself, or a new one if the recent terms became a chunk."""
+        texts = self.flushed() if len(self.recent) >= _MOST_RECENT else self
         texts.recent.append(term)
         return texts
 
-    def extend(self, array: pa.Array) -> Texts:
-        """With the terms of an array after all others, in pieces an Arrow array of 32-bit offsets can hold."""
-        texts = self.settled()
+    def extend(self, array: pa.Array) -> TermTexts:
+        """With the terms of an array at the end, in pieces that an Arrow array with 32-bit offsets can hold."""
+        texts = self.flushed()
         for piece in _pieces(array):
             texts = texts._with_chunk(piece)
         return texts
 
     def take(self, ids: Ids) -> pa.Array:
-        """The texts of many ids, in their order, as a binary array; a large one when there are many."""
-        kind = pa.large_binary() if len(ids) > _MANY else pa.binary()
+        """The texts of ids, in their order, as a binary array (a large binary array for many ids)."""
+        kind = pa.large_binary() if len(ids) > _SMALL_OFFSET_TEXTS else pa.binary()
         parts: list[pa.Array] = []
         places: list[npt.NDArray[np.int64]] = []
         for rows, array, positions in self.spread(ids):
@@ -134,7 +133,7 @@ class Texts:
         return pa.concat_arrays(parts).take(indices(order))
 
     def spread(self, ids: Ids) -> list[tuple[npt.NDArray[np.int64], pa.Array, Ids]]:
-        """Which rows of `ids` are in which chunk, and where: (rows, array, positions in it)."""
+        """For each chunk with some of the ids: (rows of `ids`, array of the chunk, positions in this array)."""
         chunks = [*self.chunks, *self._newest()]
         if len(chunks) == 1:
             return [(np.arange(len(ids)), chunks[0].array, ids)] if len(ids) else []
@@ -147,12 +146,12 @@ class Texts:
         return spread
 
     def _newest(self) -> list[Chunk]:
-        """The recent terms as a chunk, if there are any."""
+        """The recent terms as a list of one chunk, or of none."""
         recent = [t.encode() for t in self.recent]
         return [Chunk(self.chunked, pa.array(recent, pa.binary()))] if recent else []
 
     def arrays(self, start: int, stop: int) -> Iterator[tuple[int, pa.Array]]:
-        """The terms from one id up to another, in pieces: (first id, array)."""
+        """The terms from id `start` up to `stop`, in pieces: (first id, array)."""
         for chunk in (*self.chunks, *self._newest()):
             first, last = max(start, chunk.start), min(stop, chunk.start + len(chunk))
             if first < last:
@@ -165,20 +164,20 @@ class Texts:
 
 
 def indices(positions: npt.NDArray[np.integer]) -> pa.Array:
-    """Positions as an Arrow array. `pa.array` would do, but it imports pandas where that is installed: 0.2 s."""
+    """Positions as an Arrow array. Unlike `pa.array` it does not import pandas, which takes 0.2 s."""
     kind = pa.int64() if positions.itemsize == 8 else pa.int32()
     return pa.Array.from_buffers(kind, len(positions), [None, pa.py_buffer(np.ascontiguousarray(positions))])
 
 
 def _should_merge(before: pa.Array, after: pa.Array) -> bool:
-    return len(before) < 2 * len(after) and bool(before.nbytes + after.nbytes <= CHUNK)
+    return len(before) < 2 * len(after) and bool(before.nbytes + after.nbytes <= CHUNK_BYTES)
 
 
 def _pieces(array: pa.Array) -> list[pa.Array]:
-    """An array of binary terms cut so that each piece is a compact `BinaryArray` of at most about `CHUNK` bytes."""
+    """An array of binary terms in pieces: compact `BinaryArray`s of at most about `CHUNK_BYTES`."""
     if not len(array):
         return []
-    count = max(1, -(-array.nbytes // CHUNK))
+    count = max(1, -(-array.nbytes // CHUNK_BYTES))
     size = -(-len(array) // count)
     return [pa.concat_arrays([array.slice(at, size)]).cast(pa.binary()) for at in range(0, len(array), size)]
 
@@ -189,11 +188,11 @@ Positions = npt.NDArray[np.int64]
 LONG = 512
 _MASK = 2**64 - 1
 _MIX = 0x9E3779B97F4A7C15
-_BLOCK = 16384  # terms hashed at a time: the temporaries stay in the processor's cache
+_HASHED_AT_ONCE = 16384  # terms; the temporary arrays then fit into the processor's cache
 
 
 def _factors(count: int) -> list[int]:
-    """Odd 64-bit numbers without pattern (SplitMix64 from a fixed seed)."""
+    """Pseudo-random odd 64-bit numbers (SplitMix64 from a fixed seed)."""
     state, out = 0x7464656C6F67, []
     for _ in range(count):
         state = (state + _MIX) & _MASK
@@ -230,8 +229,8 @@ def hash_many(terms: pa.Array) -> Hashes:
     padded = np.zeros(len(data) + 8, dtype=np.uint8)
     padded[: len(data)] = data
     hashes = np.empty(len(terms), dtype=np.uint64)
-    for start in range(0, len(terms), _BLOCK):
-        stop = min(start + _BLOCK, len(terms))
+    for start in range(0, len(terms), _HASHED_AT_ONCE):
+        stop = min(start + _HASHED_AT_ONCE, len(terms))
         hashes[start:stop] = _hash_block(padded, offsets[start : stop + 1])
     for i in np.flatnonzero(np.diff(offsets) > LONG):
         hashes[i] = _hash_long(data[offsets[i] : offsets[i + 1]].tobytes())
@@ -272,7 +271,7 @@ def _hash_block(padded: npt.NDArray[np.uint8], offsets: Positions) -> Hashes:
 
 @dataclass(frozen=True, slots=True)
 class Hashing:
-    """How terms are hashed; replaced only by tests that want collisions."""
+    """The hash functions; only tests replace them, to get collisions."""
 
     one: Callable[[bytes], int] = hash_one
     many: Callable[[pa.Array], Hashes] = hash_many

@@ -1,4 +1,4 @@
-"""A batch of parsed rows on its way to the dictionary: each distinct term once, and codes that point at them."""
+"""A batch of parsed rows before encoding: each distinct term once, and rows of positions in this list of terms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Batch:
 
 
 def batch_of_terms(predicate: str, rows: Iterable[Sequence[Term]], arity: int = 0) -> Batch:
-    """A batch of rows of terms, all of one arity (`arity` for a batch without rows)."""
+    """A batch of rows of terms with the same arity (`arity` is used if there are no rows)."""
     numbers: dict[Term, int] = {}
     coded = [[numbers.setdefault(t, len(numbers)) for t in row] for row in rows]
     columns = np.array(coded, dtype=np.int32).T if coded else np.empty((arity, 0), dtype=np.int32)
@@ -44,7 +44,7 @@ def batch_of_terms(predicate: str, rows: Iterable[Sequence[Term]], arity: int = 
 
 
 def compact_batch(predicate: str, terms: pa.Array, codes: Sequence[Codes]) -> Batch:
-    """A batch from terms that may repeat or be in no row: repeated ones are joined, those in no row left out."""
+    """A batch without repeated terms and without terms that are in no row."""
     used = np.zeros(len(terms), dtype=np.bool_)
     for column in codes:
         used[column] = True
@@ -55,7 +55,7 @@ def compact_batch(predicate: str, terms: pa.Array, codes: Sequence[Codes]) -> Ba
 
 
 def first_bytes(terms: pa.Array) -> npt.NDArray[np.uint8]:
-    """The first byte of each term: `<` an IRI, `_` a blank node, `"` a literal (and anything for an empty text)."""
+    """The first byte of each term: `<` an IRI, `_` a blank node, `"` a literal (any byte for an empty text)."""
     _, raw_offsets, raw = terms.buffers()
     if raw is None or not raw.size:
         return np.zeros(len(terms), dtype=np.uint8)

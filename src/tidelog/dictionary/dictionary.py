@@ -1,15 +1,15 @@
 """The dictionary: terms to dense ids in order of arrival, and back, for one term or for millions at once.
 
-Texts are kept in an arena (`arena`), found through an open-addressing hash table of one 64-bit word per slot:
+TermThe texts are in an arena (`arena`). An open-addressing hash table with one 64-bit word per slot finds their ids:
 
-    word = tag << 32 | id + 1      0 is an empty slot; the tag is the high half of the hash and also chooses the slot
+    word = tag << 32 | id + 1      0 is an empty slot; the tag is the high half of the hash and also selects the slot
 
-Linear probing; a slot with the right tag is believed only after the texts were compared, so collisions cost time, never
-correctness. As words tell where they want to be, a larger table is filled without looking at a text. Nothing is ever
-deleted. About 75 to 85 bytes for a term of 55 characters, everything included.
+Probing is linear. If a slot has the right tag, the texts are compared: a collision costs time but never gives a wrong
+id. A word contains its tag, so a larger table is filled without reading texts. Terms are never deleted. A term of 55
+characters takes about 75 to 85 bytes in total.
 
-Writers take a lock. Readers take none: a writer stores the text before the slot that names it, and a larger table is
-built aside and then swapped in.
+Writers take a lock, readers do not: a writer stores a text before the slot that points to it, and builds a larger table
+completely before it replaces the old one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.dictionary.arena import Chunk, Hashes, Hashing, Ids, Texts, indices
+from tidelog.dictionary.arena import Chunk, Hashes, Hashing, Ids, TermTexts, indices
 from tidelog.errors import LimitError
+from tidelog.kernel.lookup import WIDTH, bits_for
 from tidelog.model.terms import Term
 
 MAX_TERMS = 2**31 - 1
 _LOAD = 0.65
 _GROWTH = 1.6
-_REMEMBERED = 4096  # terms encoded one by one that are remembered
-_FEW = 64  # so few are placed faster one by one
+_REMEMBERED = 4096  # cached ids of terms that were encoded one by one
+_PLACED_SINGLY = 64  # words up to which placing them one by one is faster
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 
@@ -47,24 +48,25 @@ class Dictionary:
 
     def __init__(self, hashing: Hashing | None = None) -> None:
         self._hashing = hashing or Hashing()
-        self._texts = Texts()
-        self._table = _Table(np.zeros(64, dtype=np.uint64))
+        self._texts = TermTexts()
+        self._table = _HashTable(np.zeros(64, dtype=np.uint64))
         self._lock = Lock()
-        self._encoded: dict[Term, int] = {}  # the constants of rules are asked for again and again
+        self._encoded: dict[Term, int] = {}  # a cache, mostly of the constants of rules
+        self.relations = RelationNumbers()
 
     @classmethod
     def stored(cls, chunks: Sequence[Chunk], slots: Hashes) -> Dictionary:
-        """A dictionary of chunks and slots that an equal one had; see `chunks` and `slots`."""
+        """The dictionary with these chunks and slots, which `chunks` and `slots` of an equal one returned."""
         dictionary = cls()
         total = chunks[-1].start + len(chunks[-1]) if chunks else 0
-        dictionary._texts = Texts(tuple(chunks), tuple(c.start for c in chunks), [], total)
-        dictionary._table = _Table(slots)
+        dictionary._texts = TermTexts(tuple(chunks), tuple(c.start for c in chunks), [], total)
+        dictionary._table = _HashTable(slots)
         return dictionary
 
     def chunks(self) -> tuple[Chunk, ...]:
         """All texts, in order of their ids."""
         with self._lock:
-            self._texts = self._texts.settled()
+            self._texts = self._texts.flushed()
         return self._texts.chunks
 
     @property
@@ -73,12 +75,12 @@ class Dictionary:
         return self._table.slots
 
     def snapshot(self) -> tuple[int, Hashes]:
-        """How many terms there are, and a copy of the slots of exactly these."""
+        """The number of terms, and a copy of the slots of exactly these terms."""
         with self._lock:
             return len(self), self.slots.copy()
 
     def arrays(self, start: int, stop: int | None = None) -> Iterator[tuple[int, pa.Array]]:
-        """The texts of ids from `start` up to `stop` (or all after it) as binary arrays: (first id, array)."""
+        """The texts of ids from `start` up to `stop` (None: up to the last) as binary arrays: (first id, array)."""
         return self._texts.arrays(start, len(self) if stop is None else stop)
 
     def __len__(self) -> int:
@@ -86,11 +88,11 @@ class Dictionary:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, texts and index."""
+        """Bytes of memory for texts and hash table."""
         return self._texts.nbytes + self._table.slots.nbytes
 
     def lookup(self, term: Term) -> int | None:
-        """The id of a term, or None when it was never encoded."""
+        """The id of a term; None if it was never encoded."""
         return self._find(term, self._hashing.one(term.encode()))
 
     def _find(self, term: Term, hash_: int) -> int | None:
@@ -105,7 +107,7 @@ class Dictionary:
         return None
 
     def encode(self, term: Term) -> int:
-        """The id of a term; a new one if it has none."""
+        """The id of a term; a new id if it has none."""
         id_ = self._encoded.get(term)
         if id_ is None:
             id_ = self._encode(term, self._hashing.one(term.encode()))
@@ -136,7 +138,7 @@ class Dictionary:
         return Term(self._texts.text(id_))
 
     def encode_many(self, terms: pa.Array) -> Ids:
-        """The ids of distinct terms (UTF-8 in a binary array); new ones are numbered in the order of the array."""
+        """The ids of distinct terms (UTF-8 in a binary array); new terms get ids in the order of the array."""
         hashes = self._hashing.many(terms)
         with self._lock:
             ids = self._find_many(terms, hashes)
@@ -158,7 +160,7 @@ class Dictionary:
         return ids
 
     def lookup_many(self, terms: pa.Array) -> Ids:
-        """The ids of terms, -1 for those never encoded."""
+        """The ids of terms, -1 for a term that was never encoded."""
         return self._find_many(terms, self._hashing.many(terms))
 
     def _find_many(self, terms: pa.Array, hashes: Hashes) -> Ids:
@@ -178,7 +180,7 @@ class Dictionary:
         return ids
 
     def _same(self, terms: pa.Array, rows: npt.NDArray[np.int64], ids: Ids) -> npt.NDArray[np.bool_]:
-        """Whether the text of `terms[rows[i]]` is that of `ids[i]`."""
+        """For each i, whether `terms[rows[i]]` is the text of `ids[i]`."""
         same = np.zeros(len(rows), dtype=np.bool_)
         if not len(rows):
             return same
@@ -201,20 +203,20 @@ class Dictionary:
         return terms
 
     def _make_room(self, count: int) -> None:
-        """Before `count` terms are added: a larger table, if they would fill this one too much."""
+        """Replace the hash table by a larger one if `count` more terms would fill it too much."""
         needed = len(self) + count
         if needed > MAX_TERMS:
             raise LimitError(f"the dictionary is full: {needed:,} terms, at most {MAX_TERMS:,} are possible")
         if needed <= self._table.capacity * _LOAD:
             return
         capacity = int(max(needed / _LOAD, self._table.capacity * _GROWTH)) + 1
-        table = _Table(np.zeros(capacity, dtype=np.uint64))
+        table = _HashTable(np.zeros(capacity, dtype=np.uint64))
         table.place(self._table.slots[self._table.slots != 0])
         self._table = table
 
 
-class _Table:
-    """Slots of the hash table, as a numpy array for bulk work and as a memoryview for quick single reads."""
+class _HashTable:
+    """The slots as a numpy array for bulk work and as a memoryview for fast single reads."""
 
     __slots__ = ("capacity", "slots", "words")
 
@@ -238,9 +240,9 @@ class _Table:
         self.words[slot] = word
 
     def place(self, words: Hashes) -> None:
-        """Put new words into free slots. Of several that want the same slot one gets it; the others go on."""
+        """Put new words into free slots. Of several words for one slot one gets it; the others try the next slot."""
         slots = self.first_slots(words >> _HALF)
-        while len(words) > _FEW:
+        while len(words) > _PLACED_SINGLY:
             free = self.slots[slots] == 0
             self.slots[slots[free]] = words[free]
             unplaced = self.slots[slots] != words
@@ -252,3 +254,31 @@ class _Table:
 def _has_repeats(hashes: Hashes) -> bool:
     ordered = np.sort(hashes)
     return bool((ordered[1:] == ordered[:-1]).any())
+
+
+class RelationNumbers:
+    """Relation <-> number for relations of at most `WIDTH` columns, so that one array can hold facts of several.
+
+    A relation is (predicate, id), see `tidelog.engines.local.facts`; an array of several is a `CodedRows`.
+    """
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[tuple[str, int], int], int] = {}
+        self._lock = Lock()
+        self.known: list[tuple[tuple[str, int], int]] = []  # relation and number of columns, by number
+
+    def number(self, relation: tuple[str, int], arity: int) -> int | None:
+        """The number of a relation, a new one if it has none; None if it has too many columns."""
+        number = self._numbers.get((relation, arity))
+        return self._new(relation, arity) if number is None and arity <= WIDTH else number
+
+    def _new(self, relation: tuple[str, int], arity: int) -> int:
+        with self._lock:
+            if (relation, arity) not in self._numbers:
+                self.known.append((relation, arity))
+                self._numbers[relation, arity] = len(self.known) - 1
+            return self._numbers[relation, arity]
+
+    def bits(self, ids: int) -> int | None:
+        """The width of an id in codes if there are `ids` ids; None if codes cannot be used."""
+        return bits_for(ids, len(self.known))

@@ -2,14 +2,12 @@
 
     rows        sort, search and compare packed rows (arrays in, arrays out)
     array_file  the container for arrays in files and messages
-    run         one immutable sorted set of rows, in every order that was asked for
-    table       a relation: a few runs and what was removed from them
-    mixed       rows of several relations as one array, for small sets
-    lookup      few rows looked up in a relation that was changed a little
+    run         one immutable sorted set of rows, in each column order that was requested
+    table       a relation: a few runs, and tombstones for deleted rows
+    lookup      small sets of rows of several relations as one array; lookups of few rows in a relation with corrections
     counts      rows that occur several times: a few runs with a weight for each row
-    bindings    partial matches: one column of ids per variable
-    join        match one atom: extend bindings by the rows of a table
+    join        match one atom: extend bindings (partial matches) by the rows of a table
     budget      count bytes before they are allocated
 
-Nothing here knows rules, terms or facts.
+The kernel does not know rules, terms or facts.
 """

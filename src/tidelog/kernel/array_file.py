@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tidelog.errors import CorruptionError
 from tidelog.kernel.rows import Ints, Layout
-from tidelog.kernel.run import Order, Run
+from tidelog.kernel.run import ColumnOrder, Run
 
 _MAGIC = b"tidelog1"
 _START = struct.Struct("<8sQI")
@@ -49,7 +49,7 @@ class ArrayWriter:
         self._size += array.nbytes + -array.nbytes % _ALIGNED
         return [*place, crc32(_bytes(array))] if self._checked else place
 
-    def add_run(self, run: Run, orders: Iterable[Order]) -> list[object]:
+    def add_run(self, run: Run, orders: Iterable[ColumnOrder]) -> list[object]:
         """The sorted rows of a run in some orders, as `ArrayReader.run` reads them."""
         placed = [[list(order), *self.add(run.in_order(order))] for order in orders]
         return [run.layout.arity, run.layout.bits, len(run), placed]
@@ -112,7 +112,7 @@ class ArrayReader:
     def run(self, arity: int, bits: int, length: int, placed: Sequence[Sequence[Any]]) -> Run:
         """What `ArrayWriter.add_run` has added; an order is read when it is first used."""
         layout = Layout(arity, bits)
-        orders: dict[Order, Callable[[], Ints]] = {
+        orders: dict[ColumnOrder, Callable[[], Ints]] = {
             tuple(order): partial(self.rows, layout, length, place) for order, *place in placed
         }
         return Run.stored(layout, length, orders)

@@ -1,7 +1,7 @@
-"""The memory budget: every large allocation is counted before it is made.
+"""The memory budget: each large allocation is counted before it is made.
 
-On sorted columns the exact size of a join is known before it is carried out. What fits a block is done at once, what
-does not is done in blocks, and what cannot fit at all is refused with the numbers, before the system kills the process.
+On sorted columns the exact size of a join is known before it runs. A join that does not fit into one block runs in
+several, and a result that cannot fit into memory is refused with the numbers, before the system kills the process.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from tidelog.errors import LimitError
 
-_SMALL = 4 << 20  # bytes; smaller claims are not checked, so callers add them up
+_UNCHECKED_BYTES = 4 << 20  # bytes; smaller claims are not checked, so callers add them up
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """At most `limit` bytes in the process; joins in blocks of at most `block` bytes."""
+    """At most `limit` bytes in the process; joins run in blocks of at most `block` bytes."""
 
     limit: int
     block: int
@@ -33,7 +33,7 @@ class Budget:
 
         `held` are bytes that the caller has claimed before for the same table.
         """
-        if nbytes < _SMALL:
+        if nbytes < _UNCHECKED_BYTES:
             return
         used = resident_bytes()
         if used + nbytes > self.limit:
@@ -47,8 +47,8 @@ class Budget:
         """Called between two blocks of a join, where a query can be stopped."""
 
 
-def give_back() -> None:
-    """Hand memory that bulk work no longer needs back to the system: allocators tend to keep it."""
+def release_unused_memory() -> None:
+    """Return unused memory to the system, which allocators tend to keep."""
     pa.default_memory_pool().release_unused()
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
     if trim is not None:
@@ -56,7 +56,7 @@ def give_back() -> None:
 
 
 def resident_bytes() -> int:
-    """The memory this process holds now, without mapped files, which the system can take back (0: it does not say)."""
+    """The memory of this process in bytes, without mapped files, which the system can free (0 if unknown)."""
     try:
         with open("/proc/self/statm", "rb") as statm:
             _, resident, shared, *_ = map(int, statm.read().split())

@@ -1,13 +1,8 @@
 """Matching one atom: extend bindings by the rows of a table, in O(bindings log rows), in blocks that fit the budget.
 
-An argument of the atom is a term id (a constant) or a variable; a variable that the bindings already have is bound.
-The bound columns select a range in the table's matching order; two searches give the exact number of matches of every
-binding before anything is allocated.
-
-Bindings: a table of partial matches, one column of term ids per variable.
-
-Rows need not be distinct. `weight` says how many matches a row stands for (None: one each), so that rows which
-became equal when a variable was no longer needed can be folded without losing count of the matches.
+An argument of the atom is a term id (a constant) or a variable; a variable with a column in the bindings is bound. The
+bound columns select a range of the table in the matching column order. Two searches give the exact number of matches of
+each binding before the result is allocated.
 """
 
 from __future__ import annotations
@@ -19,7 +14,7 @@ import numpy as np
 
 from tidelog.kernel.budget import Budget
 from tidelog.kernel.rows import Ints, Mask, expand, layout_for
-from tidelog.kernel.run import Order, Run, order_for
+from tidelog.kernel.run import ColumnOrder, Run, order_for
 from tidelog.kernel.table import Table
 
 Columns = dict[Hashable, Ints]
@@ -27,12 +22,18 @@ Columns = dict[Hashable, Ints]
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
+    """Partial matches: one column of term ids per variable.
+
+    Rows need not be distinct. `weight` is the number of matches that each row stands for (None: one), so that rows
+    which became equal when a variable was dropped can be merged without losing count of the matches.
+    """
+
     columns: Columns
     length: int
     weight: Ints | None = None
 
     def matches(self) -> int:
-        """How many matches these rows stand for."""
+        """The number of matches that the rows stand for."""
         return self.length if self.weight is None else int(self.weight.sum())
 
     def take(self, index: Ints | Mask, needed: Collection[Hashable] | None = None) -> Bindings:
@@ -52,8 +53,8 @@ class Bindings:
             return self
         return Bindings({k: c for k, c in self.columns.items() if k in needed}, self.length, self.weight)
 
-    def folded(self) -> Bindings:
-        """Equal rows as one row with their weights added."""
+    def deduplicated(self) -> Bindings:
+        """Each distinct row once, with the sum of its weights."""
         inverse, first = group(list(self.columns.values()), self.length)
         if len(first) == self.length:
             return self
@@ -61,7 +62,7 @@ class Bindings:
         return Bindings({k: c[first] for k, c in self.columns.items()}, len(first), weight)
 
     def among(self, other: Bindings) -> Mask:
-        """Which rows the other bindings, of the same variables, have too."""
+        """Which rows are also in `other`, which has the same variables."""
         both = [np.concatenate([column, other.columns[key]]) for key, column in self.columns.items()]
         numbers, _ = group(both, self.length + other.length)
         seen = np.zeros(self.length + other.length, dtype=np.bool_)
@@ -70,7 +71,7 @@ class Bindings:
         return mask
 
     def split_by(self, key: Hashable) -> Iterator[tuple[int, Bindings]]:
-        """The rows for each value of a column."""
+        """The values of a column, each with its rows."""
         column = self.columns[key]
         if self.length and (column == column[0]).all():
             yield int(column[0]), self
@@ -107,12 +108,12 @@ def _number(code: Ints) -> tuple[Ints, Ints]:
     return number, order[fresh]
 
 
-Argument = Hashable  # a term id (int) or a variable
+JoinArgument = Hashable  # a term id (int) or a variable
 
 
 @dataclass(frozen=True, slots=True)
-class _Reach:
-    """For one run: where the matches of each binding lie."""
+class _RunRanges:
+    """For one run: the range of the matches of each binding."""
 
     run: Run
     low: Ints
@@ -121,49 +122,49 @@ class _Reach:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """The matches of an atom for given bindings, counted but not yet carried out."""
+    """The matches of an atom for given bindings, counted but not yet read."""
 
     bindings: Bindings
     table: Table
-    args: Sequence[Argument]
-    order: Order
-    reaches: tuple[_Reach, ...]
+    args: Sequence[JoinArgument]
+    order: ColumnOrder
+    ranges: tuple[_RunRanges, ...]
 
     @property
     def total(self) -> int:
-        """How many rows carrying it out will look at (tombstones and repeated variables may remove some)."""
-        return sum(int(r.counts.sum()) for r in self.reaches)
+        """The number of rows to read (tombstones and repeated variables may remove some)."""
+        return sum(int(r.counts.sum()) for r in self.ranges)
 
     def counts(self) -> Ints:
-        """The same for each binding."""
-        return sum((r.counts for r in self.reaches[1:]), start=self.reaches[0].counts)
+        """The number of rows to read for each binding."""
+        return sum((r.counts for r in self.ranges[1:]), start=self.ranges[0].counts)
 
     def window(self, start: int | Ints, stop: int | Ints | None) -> Probe:
-        """Only the matches number `start` up to `stop` of each binding, runs one after the other."""
-        reaches, before = [], np.zeros(self.bindings.length, dtype=np.int64)
-        for reach in self.reaches:
-            first = np.clip(start - before, 0, reach.counts)
-            last = reach.counts if stop is None else np.clip(stop - before, 0, reach.counts)
-            reaches.append(_Reach(reach.run, reach.low + first, last - first))
-            before = before + reach.counts
-        return replace(self, reaches=tuple(reaches))
+        """Only the matches from number `start` up to `stop` of each binding, in the order of the runs."""
+        ranges, before = [], np.zeros(self.bindings.length, dtype=np.int64)
+        for part in self.ranges:
+            first = np.clip(start - before, 0, part.counts)
+            last = part.counts if stop is None else np.clip(stop - before, 0, part.counts)
+            ranges.append(_RunRanges(part.run, part.low + first, last - first))
+            before = before + part.counts
+        return replace(self, ranges=tuple(ranges))
 
     def sample(self, size: int) -> Bindings:
-        """Some of the matches of the first binding, evenly spread over the run that has most (tombstones ignored)."""
-        reach = max(self.reaches, key=lambda r: int(r.counts[0]))
-        count = min(size, int(reach.counts[0]))
-        at = reach.low[0] + np.linspace(0, int(reach.counts[0]) - 1, count).astype(np.int64)
-        rows = reach.run.in_order(self.order).take(at, axis=1)
+        """At most `size` matches of the first binding, sampled evenly from the run with most (ignores tombstones)."""
+        part = max(self.ranges, key=lambda r: int(r.counts[0]))
+        count = min(size, int(part.counts[0]))
+        at = part.low[0] + np.linspace(0, int(part.counts[0]) - 1, count).astype(np.int64)
+        rows = part.run.in_order(self.order).take(at, axis=1)
         free = self._free()
-        columns = {self.args[p]: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
+        columns = {self.args[p]: part.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
         return Bindings(columns, count)
 
     def bindings_with_match(self, budget: Budget) -> Mask:
-        """Which bindings have a match at all."""
+        """Which bindings have a match."""
         found = np.zeros(self.bindings.length, dtype=np.bool_)
-        if self.table.dead is None and not _repeats(self._free_args()):
-            for reach in self.reaches:
-                found |= reach.counts > 0
+        if self.table.tombstones is None and not _repeats(self._free_args()):
+            for part in self.ranges:
+                found |= part.counts > 0
             return found
         for which, _ in self._live(budget):
             found[which] = True
@@ -178,14 +179,14 @@ class Probe:
             yield Bindings({**kept.columns, **fresh}, len(which), kept.weight)
 
     def _free(self) -> tuple[int, ...]:
-        """The columns that are not bound."""
+        """The positions of the free columns."""
         return tuple(p for p, a in enumerate(self.args) if not _is_bound(a, self.bindings))
 
-    def _free_args(self) -> list[Argument]:
+    def _free_args(self) -> list[JoinArgument]:
         return [self.args[p] for p in self._free()]
 
     def _live(self, budget: Budget) -> Iterator[tuple[Ints, dict[int, Ints]]]:
-        """(binding, free columns) of every match, repeated variables checked."""
+        """(binding, free columns) of each match, with repeated variables checked."""
         for which, columns in self._blocks(budget.block_rows(len(self.args) + len(self.bindings.columns) + 2)):
             mask = self._repeated(columns)
             if mask is not None and not mask.all():
@@ -193,9 +194,9 @@ class Probe:
             yield which, columns
 
     def _repeated(self, columns: dict[int, Ints]) -> Mask | None:
-        """Where a variable that occurs twice among the free columns has one value."""
+        """Where each variable that occurs twice among the free columns has one value; None if none occurs twice."""
         mask: Mask | None = None
-        first: dict[Argument, int] = {}
+        first: dict[JoinArgument, int] = {}
         for position, column in columns.items():
             before = first.setdefault(self.args[position], position)
             if before != position:
@@ -205,26 +206,26 @@ class Probe:
 
     def _blocks(self, size: int) -> Iterator[tuple[Ints, dict[int, Ints]]]:
         if self.total <= size:
-            parts = [self._gather(r, r.low, r.counts, 0) for r in self.reaches if r.counts.any()]
+            parts = [self._gather(r, r.low, r.counts, 0) for r in self.ranges if r.counts.any()]
             yield from [_concatenate(parts)] if parts else []
             return
-        for reach in self.reaches:
-            ends = np.cumsum(reach.counts)
+        for part in self.ranges:
+            ends = np.cumsum(part.counts)
             for start in range(0, int(ends[-1]), size):
-                yield self._gather_between(reach, ends, start, min(start + size, int(ends[-1])))
+                yield self._gather_between(part, ends, start, min(start + size, int(ends[-1])))
 
-    def _gather_between(self, reach: _Reach, ends: Ints, start: int, stop: int) -> tuple[Ints, dict[int, Ints]]:
-        """Matches number `start` to `stop` of a run; the first and last binding may be cut."""
+    def _gather_between(self, part: _RunRanges, ends: Ints, start: int, stop: int) -> tuple[Ints, dict[int, Ints]]:
+        """The matches from number `start` up to `stop` of a run; the first and the last binding may be incomplete."""
         first, last = np.searchsorted(ends, start, "right"), np.searchsorted(ends, stop, "left")
-        low, counts = reach.low[first : last + 1].copy(), reach.counts[first : last + 1].copy()
-        skipped = start - int(ends[first] - reach.counts[first])
+        low, counts = part.low[first : last + 1].copy(), part.counts[first : last + 1].copy()
+        skipped = start - int(ends[first] - part.counts[first])
         counts[-1] -= int(ends[last]) - stop
         low[0] += skipped
         counts[0] -= skipped
-        return self._gather(reach, low, counts, int(first))
+        return self._gather(part, low, counts, int(first))
 
-    def _gather(self, reach: _Reach, low: Ints, counts: Ints, offset: int) -> tuple[Ints, dict[int, Ints]]:
-        rows, total = reach.run.in_order(self.order), int(counts.sum())
+    def _gather(self, part: _RunRanges, low: Ints, counts: Ints, offset: int) -> tuple[Ints, dict[int, Ints]]:
+        rows, total = part.run.in_order(self.order), int(counts.sum())
         if len(low) == 1:
             which = np.full(total, offset, dtype=np.int64)
             rows = rows[:, low[0] : low[0] + total]
@@ -232,25 +233,25 @@ class Probe:
             which, positions = expand(low, counts, total)
             which += offset
             rows = rows.take(positions, axis=1)
-        which, rows = _live(self.table, reach.run, self.order, which, rows, ordered=len(low) == 1)
+        which, rows = _live(self.table, part.run, self.order, which, rows, ordered=len(low) == 1)
         free = self._free()
-        return which, {p: reach.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
+        return which, {p: part.run.layout.unpack(rows, i) for i, p in enumerate(self.order) if p in free}
 
 
-def probe(bindings: Bindings, table: Table, args: Sequence[Argument]) -> Probe:
-    """Find the matches of an atom: count them for each binding, allocate nothing that grows with them."""
+def probe(bindings: Bindings, table: Table, args: Sequence[JoinArgument]) -> Probe:
+    """Find the matches of an atom and count them for each binding, without reading them."""
     bound = [p for p, a in enumerate(args) if _is_bound(a, bindings)]
     order = order_for(len(args), frozenset(bound))
     prefix = [a if isinstance(a := args[p], int) else bindings.columns[a] for p in order[: len(bound)]]
-    reaches = []
+    ranges = []
     for run in table.runs:
         low, high = run.ranges(order, prefix, bindings.length)
-        reaches.append(_Reach(run, low, high - low))
-    return Probe(bindings, table, args, order, tuple(reaches))
+        ranges.append(_RunRanges(run, low, high - low))
+    return Probe(bindings, table, args, order, tuple(ranges))
 
 
-def count(table: Table, args: Sequence[Argument]) -> int:
-    """How many rows `probe` would find for an atom when nothing is bound but its constants."""
+def count(table: Table, args: Sequence[JoinArgument]) -> int:
+    """The number of rows that `probe` would find for an atom if no variable is bound."""
     bound = [p for p, a in enumerate(args) if isinstance(a, int)]
     if not bound:
         return sum(map(len, table.runs))
@@ -260,19 +261,19 @@ def count(table: Table, args: Sequence[Argument]) -> int:
     return sum(int(high[0] - low[0]) for low, high in ranges)
 
 
-def _is_bound(arg: Argument, bindings: Bindings) -> bool:
+def _is_bound(arg: JoinArgument, bindings: Bindings) -> bool:
     return isinstance(arg, int) or arg in bindings.columns
 
 
-def _repeats(args: Sequence[Argument]) -> bool:
+def _repeats(args: Sequence[JoinArgument]) -> bool:
     return len(set(args)) < len(args)
 
 
-def _live(table: Table, run: Run, order: Order, which: Ints, rows: Ints, *, ordered: bool) -> tuple[Ints, Ints]:
-    """Rows of a run without those that the table has buried."""
-    if table.dead is not None:
-        alive = ~table.dead.holds(rows, run.layout, order, ordered)
-        which, rows = which[alive], rows[:, alive]
+def _live(table: Table, run: Run, order: ColumnOrder, which: Ints, rows: Ints, *, ordered: bool) -> tuple[Ints, Ints]:
+    """Rows of a run without the deleted rows of its table."""
+    if table.tombstones is not None:
+        live = ~table.tombstones.holds(rows, run.layout, order, ordered)
+        which, rows = which[live], rows[:, live]
     return which, rows
 
 

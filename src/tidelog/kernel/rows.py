@@ -1,11 +1,11 @@
-"""Rows packed into 64-bit words, and the few array operations everything else is made of.
+"""Rows packed into 64-bit words, and the array operations on them.
 
-A row of term ids is packed into one int64 word when its columns fit (`s << 32 | o` for two columns of up to 31 bits,
-three columns of 21 bits), so that sorting and searching a relation is sorting and searching one integer array. Wider
-rows take several words. Packed rows are arrays of shape (words, n), ordered by the first word, then the second, ….
+A row of term ids is packed into one int64 word if its columns fit (`s << 32 | o` for two columns of up to 31 bits,
+three columns of 21 bits). So to sort or search a relation is to sort or search one integer array. Wider rows take
+several words. Packed rows are arrays of shape (words, n), ordered by the first word, then the second, ….
 
-numpy's own `unique` is many times slower than sorting and dropping equal neighbours, and `searchsorted` is ten times
-faster when the keys it looks for are sorted; both matter here and nowhere else.
+numpy's `unique` is many times slower than sorting and dropping equal neighbours, and `searchsorted` is ten times faster
+for sorted keys.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-Side = Literal["left", "right"]
+SearchSide = Literal["left", "right"]
 
-WIDE = 31  # bits of a term id at most; two of them fill a word
-HALF = 32  # the shift of the first of two columns of that many bits
+WIDE = 31  # bits of a term id at most; two ids fill a word
+HALF = 32  # the shift of the first of two such columns
 LOW = (1 << HALF) - 1
-_SORTED_PROBE = 512  # from this many keys on, sorting them before a search pays
-_SIMILAR = 16_384  # from this many keys on it is worth seeing whether they are mostly the same as the rows
-_STRETCH = 32  # keys that are compared at a time
-_SAMPLE = 64  # stretches that are looked at first
+_SORTED_KEYS = 512  # keys from which sorting them before a search pays
+_COMPARED_KEYS = 16_384  # keys from which to test whether they are mostly the same as the rows
+_STRETCH = 32  # keys that are compared at once
+_SAMPLED_STRETCHES = 64  # stretches in the sample
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How rows of some arity are packed: which word and which shift each column has."""
+    """How rows of some arity are packed: the word and the shift of each column."""
 
     arity: int
     bits: int
@@ -59,7 +59,7 @@ class Layout:
         return (1 << self.bits) - 1
 
     def pack(self, columns: Sequence[Ints | int], length: int, fill: int = 0) -> Ints:
-        """Pack leading columns (arrays or constants); columns that are missing at the end are `fill`."""
+        """Pack leading columns (arrays or constants); the missing last columns are `fill`."""
         constants: list[int] = [0] * self.words
         arrays: list[Ints | None] = [None] * self.words
         for place, (word, shift) in enumerate(self.places):
@@ -82,13 +82,13 @@ class Layout:
         return value if leftmost else value & self.mask
 
     def repacked(self, rows: Ints, layout: Layout) -> Ints:
-        """The same rows in another layout of the same arity, wide enough for them."""
+        """The same rows in another layout of the same arity that is wide enough."""
         return layout.pack([self.unpack(rows, c) for c in range(self.arity)], rows.shape[1])
 
 
 @lru_cache(maxsize=256)
 def layout_for(arity: int, ids: int) -> Layout:
-    """The tightest layout for ids below `ids`: three and four columns fit one word while the dictionary is small."""
+    """The tightest layout for ids below `ids`: three or four columns fit into one word if there are few ids."""
     if arity == 3 and ids <= 1 << 21:
         return Layout(3, 21)
     if arity == 4 and ids <= 1 << 15:
@@ -108,7 +108,7 @@ def sorting(rows: Ints) -> Ints:
 
 
 def distinct(rows: Ints) -> Ints:
-    """Sorted, each row once."""
+    """The rows sorted, each once."""
     return drop_equal_neighbours(sort(rows))
 
 
@@ -120,7 +120,7 @@ def drop_equal_neighbours(rows: Ints) -> Ints:
 
 
 def first_of_equals(rows: Ints) -> Mask:
-    """Which of the sorted rows differ from the one before."""
+    """Which of the sorted rows differ from the row before."""
     keep = np.empty(rows.shape[1], dtype=np.bool_)
     keep[:1] = True
     np.not_equal(rows[0, 1:], rows[0, :-1], out=keep[1:])
@@ -130,7 +130,7 @@ def first_of_equals(rows: Ints) -> Mask:
 
 
 def search(rows: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """For each pair of keys, where the sorted rows from `low` to `high` (both included) start and end."""
+    """For each pair of keys, the range of sorted rows from `low` to `high` (both included): (starts, ends)."""
     order = None if _is_ordered(low[0]) else np.argsort(low[0])
     if order is None:
         return _search(rows, low, "left"), _search(rows, high, "right")
@@ -140,12 +140,12 @@ def search(rows: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
 
 
 def _is_ordered(keys: Ints) -> bool:
-    """Whether searching the keys as they are is as fast as it gets."""
-    return len(keys) < _SORTED_PROBE or bool((keys[1:] >= keys[:-1]).all())
+    """Whether sorting the keys would not make a search faster."""
+    return len(keys) < _SORTED_KEYS or bool((keys[1:] >= keys[:-1]).all())
 
 
-def _search(rows: Ints, keys: Ints, side: Side) -> Ints:
-    """Where each key would go among the sorted rows: before ("left") or after ("right") equal ones."""
+def _search(rows: Ints, keys: Ints, side: SearchSide) -> Ints:
+    """The position of each key among the sorted rows: before ("left") or after ("right") equal rows."""
     if rows.shape[0] == 1:
         found: Ints = rows[0].searchsorted(keys[0], side)
         return found
@@ -155,7 +155,7 @@ def _search(rows: Ints, keys: Ints, side: Side) -> Ints:
     return _bisect(rows[-1], keys[-1], low, high, side)
 
 
-def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: Side) -> Ints:
+def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: SearchSide) -> Ints:
     """Binary search of each key within its own range [low, high) of the word, all ranges at once."""
     low, high = low.copy(), high.copy()
     while (open_ := low < high).any():
@@ -169,7 +169,7 @@ def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: Side) -> Ints:
 
 def contains(rows: Ints, keys: Ints) -> Mask:
     """Which of the keys are among the sorted rows."""
-    if rows.shape[0] == 1 and _SIMILAR < keys.shape[1] < 2 * rows.shape[1] and _is_ordered(keys[0]):
+    if rows.shape[0] == 1 and _COMPARED_KEYS < keys.shape[1] < 2 * rows.shape[1] and _is_ordered(keys[0]):
         found = _contains_similar(rows[0], keys[0])
         if found is not None:
             return found
@@ -177,12 +177,12 @@ def contains(rows: Ints, keys: Ints) -> Mask:
 
 
 def _contains_similar(rows: Ints, keys: Ints) -> Mask | None:
-    """The same for sorted keys that are mostly the same as the rows: stretches of keys are compared with stretches of
-    rows, and only keys in stretches that differ are searched. None if a sample shows other keys.
+    """`contains` for sorted keys that are mostly the same as the rows: stretches of keys are compared with stretches of
+    rows, and only keys in different stretches are searched. None if a sample shows that most are different.
     """
     count = len(keys) // _STRETCH
     first = keys[: count * _STRETCH : _STRETCH]
-    sample = np.arange(0, count, -(-count // _SAMPLE))
+    sample = np.arange(0, count, -(-count // _SAMPLED_STRETCHES))
     if np.count_nonzero(_same(rows, keys, sample, rows.searchsorted(first[sample]))) < len(sample) // 2:
         return None
     same = _same(rows, keys, np.arange(count), rows.searchsorted(first))
@@ -195,7 +195,7 @@ def _contains_similar(rows: Ints, keys: Ints) -> Mask | None:
 
 
 def _same(rows: Ints, keys: Ints, stretches: Ints, at: Ints) -> Mask:
-    """Which stretches of keys are what the rows have from these places on."""
+    """Which of the given stretches of keys are equal to the rows from positions `at`."""
     within = np.arange(_STRETCH)
     mine = rows.take(at[:, None] + within, mode="clip")
     same: Mask = (mine == keys[: len(keys) // _STRETCH * _STRETCH].reshape(-1, _STRETCH)[stretches]).all(axis=1)
@@ -203,7 +203,7 @@ def _same(rows: Ints, keys: Ints, stretches: Ints, at: Ints) -> Mask:
 
 
 def find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
-    """Where each key is or would be among the sorted rows, and whether it is there."""
+    """The position of each key among the sorted rows, and whether it is one of them."""
     n = rows.shape[1]
     if n == 0:
         return np.zeros(keys.shape[1], dtype=np.int64), np.zeros(keys.shape[1], dtype=np.bool_)
@@ -224,7 +224,7 @@ def _find(rows: Ints, keys: Ints) -> tuple[Ints, Mask]:
 
 
 def starts_of(rows: Ints, layout: Layout) -> npt.NDArray[np.int32]:
-    """For each value of the leading column, where its rows start, and the end: a range without a search."""
+    """For each value of the leading column the start of its rows, and the end: gives ranges without a search."""
     leading = layout.unpack(rows, 0)
     counts = np.bincount(leading, minlength=int(leading[-1]) + 1)
     starts = np.zeros(len(counts) + 1, dtype=np.int32)
@@ -233,7 +233,7 @@ def starts_of(rows: Ints, layout: Layout) -> npt.NDArray[np.int32]:
 
 
 def expand(low: Ints, counts: Ints, total: int) -> tuple[Ints, Ints]:
-    """For ranges starting at `low` with `counts` elements: (which range, which position), one row per element."""
+    """For ranges from `low` with `counts` elements: the number of the range and the position of each element."""
     which = np.repeat(np.arange(len(low), dtype=np.int64), counts)
     ends = np.cumsum(counts)
     positions = np.arange(total, dtype=np.int64) + np.repeat(low - (ends - counts), counts)

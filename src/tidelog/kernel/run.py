@@ -1,15 +1,7 @@
-"""A run: an immutable sorted set of rows, with the other column orders made when first asked for.
+"""A run: an immutable sorted set of rows. Other column orders are made on first use.
 
-An *order* is a permutation of the columns: rows sorted by (column 1, column 0) answer "which rows have this in column
-1" by one range. Every order of a run holds the same rows; orders are cached and never change.
-
-An index of sorted words by their leading bits.
-
-A binary search of many keys misses the cache at every step, one key after the other. Words that share their leading
-bits are few and next to each other: with a list of where these stretches start, all keys go through the few steps that
-are left together, and their misses overlap.
-
-    starts[k]  =  how many words have leading bits below k
+A column order is a permutation of the columns: rows sorted by (column 1, column 0) answer "which rows have this value
+in column 1" by one range. All orders of a run have the same rows; they are cached and never change.
 """
 
 from __future__ import annotations
@@ -24,11 +16,17 @@ import numpy.typing as npt
 from tidelog.kernel import rows as packed
 from tidelog.kernel.rows import Ints, Layout, Mask, find
 
-_SHORT = 64  # words that share their leading bits up to which they are searched here
+_LONGEST_STRETCH = 64  # words with the same leading bits up to which the index is used
 
 
-class Radix:
-    """Finds keys in sorted words that are not negative; takes two to four bytes for each word."""
+class PrefixIndex:
+    """An index of sorted, non-negative words by their leading bits; takes two to four bytes per word.
+
+        starts[k]  =  the number of words with leading bits below k
+
+    A binary search of many keys misses the processor's cache at each step, for one key after the other. With this index
+    few steps are left, and all keys take each step together, so that their cache misses overlap.
+    """
 
     def __init__(self, words: Ints) -> None:
         self._words = words
@@ -42,34 +40,36 @@ class Radix:
         return self._starts.nbytes
 
     def search(self, keys: Ints) -> Ints:
-        """Where each key is, or would be: how many words are less."""
+        """The position of each key: the number of words that are less."""
         leading = keys >> self._shift
         start, stop = self._starts.take(leading, mode="clip"), self._starts.take(leading + 1, mode="clip")
         longest = int((stop - start).max(initial=0))
-        if longest > _SHORT:
+        if longest > _LONGEST_STRETCH:
             return find(self._words.reshape(1, -1), keys.reshape(1, -1))[0]
         low: Ints = start.astype(np.int64)
         step = 1 << longest.bit_length() >> 1
-        while step:  # words before `low` are less; is the last of so many more? Those behind its stretch are not
+        while step:  # all words before `low` are less; test the last of the next `step` words
             less = self._words.take(low + (step - 1), mode="clip") < keys
             low += less * np.int64(step)
             step >>= 1
         return np.minimum(low, len(self._words))
 
 
-Order = tuple[int, ...]
+ColumnOrder = tuple[int, ...]
 
-_FEW = 512  # lookups that need not be sorted first
-_SOME = 192  # lookups at once up to which a search is quicker than any index
-_INDEXED = 16_384  # rows from which on searching them misses the cache
-_PAID = 32  # rows for each lookup so far: then searches have cost about as much as an index of the leading bits
-_SAMPLE = 4096  # rows from which the number of values is told
-_MANY = 4096  # lookups at once from which on an index of the leading column pays
+_UNSORTED_LOOKUPS = 512  # fewer lookups are not sorted first
+_UNINDEXED_LOOKUPS = 192  # with fewer lookups at once a search is faster than an index
+_INDEXED_ROWS = 16_384  # rows from which a search misses the processor's cache
+_ROWS_PER_LOOKUP = (
+    32  # rows for each lookup so far: then searches have cost about as much as an index of the leading bits
+)
+_SAMPLED_ROWS = 4096  # rows in the sample that estimates the number of values
+_DIRECT_LOOKUPS = 4096  # lookups at once from which an index of the leading column pays
 
 
 @lru_cache(maxsize=1024)
-def order_for(arity: int, bound: frozenset[int]) -> Order:
-    """The order whose first columns are the bound ones. Rotations are preferred: three of them serve all of arity 3."""
+def order_for(arity: int, bound: frozenset[int]) -> ColumnOrder:
+    """The order that starts with the bound columns. Rotations are preferred: three of them are enough for arity 3."""
     for start in range(arity):
         rotation = tuple((start + i) % arity for i in range(arity))
         if bound == frozenset(rotation[: len(bound)]):
@@ -96,19 +96,19 @@ class Run:
     def __init__(self, layout: Layout, rows: Ints) -> None:
         """`rows` are sorted and distinct, in natural column order."""
         self.layout = layout
-        self.natural: Order = tuple(range(layout.arity))
+        self.natural: ColumnOrder = tuple(range(layout.arity))
         self._length = int(rows.shape[1])
-        self._orders: dict[Order, Ints] = {self.natural: rows}
-        self._stored: Mapping[Order, Callable[[], Ints]] = {}
-        self._starts: dict[Order, npt.NDArray[np.int32]] = {}
-        self._radix: dict[Order, Radix] = {}
-        self._asked: dict[Order, int] = {}  # lookups so far
+        self._orders: dict[ColumnOrder, Ints] = {self.natural: rows}
+        self._stored: Mapping[ColumnOrder, Callable[[], Ints]] = {}
+        self._starts: dict[ColumnOrder, npt.NDArray[np.int32]] = {}
+        self._radix: dict[ColumnOrder, PrefixIndex] = {}
+        self._asked: dict[ColumnOrder, int] = {}  # number of lookups so far
         self._values: dict[int, int] = {}
         self._lock = Lock()
 
     @classmethod
-    def stored(cls, layout: Layout, length: int, orders: Mapping[Order, Callable[[], Ints]]) -> Run:
-        """Rows that are kept elsewhere, at least in natural order, and fetched when first looked at."""
+    def stored(cls, layout: Layout, length: int, orders: Mapping[ColumnOrder, Callable[[], Ints]]) -> Run:
+        """Rows in storage, at least in natural order; the functions in `orders` read them on first use."""
         run = cls(layout, np.empty((layout.words, 0), dtype=np.int64))
         run._length, run._orders, run._stored = length, {}, orders
         return run
@@ -129,7 +129,7 @@ class Run:
         rows = sum(a.nbytes for a in self._orders.values())
         return rows + sum(a.nbytes for a in self._starts.values()) + sum(r.nbytes for r in self._radix.values())
 
-    def in_order(self, order: Order) -> Ints:
+    def in_order(self, order: ColumnOrder) -> Ints:
         rows = self._orders.get(order)
         if rows is None:
             with self._lock:
@@ -138,7 +138,7 @@ class Run:
                     rows = self._orders[order] = self._made(order)
         return rows
 
-    def _made(self, order: Order) -> Ints:
+    def _made(self, order: ColumnOrder) -> Ints:
         stored = self._stored.get(order)
         if stored is not None:
             return stored()
@@ -147,26 +147,26 @@ class Run:
             natural = self._orders[self.natural] = self._stored[self.natural]()
         return packed.sort(self.layout.pack([self.layout.unpack(natural, c) for c in order], len(self)))
 
-    def orders(self) -> set[Order]:
-        """The orders that need no sorting."""
+    def orders(self) -> set[ColumnOrder]:
+        """The orders that are in memory or in storage."""
         return {*self._orders, *self._stored}
 
     def column(self, column: int) -> Ints:
         return self.layout.unpack(self.rows, column)
 
     def with_layout(self, layout: Layout) -> Run:
-        """The same rows packed differently."""
+        """The same rows in another layout."""
         if layout == self.layout:
             return self
         return Run(layout, self.layout.repacked(self.rows, layout))
 
-    def ranges(self, order: Order, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
+    def ranges(self, order: ColumnOrder, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
         """For each of `length` prefixes (arrays or constants), the range [low, high) of rows that start with it."""
         rows = self.in_order(order)
         if not prefix:
             return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
-        if length < _FEW and self.layout.arity <= 2 and self.layout.bits == packed.WIDE and len(self):
-            return self._few_ranges(rows[0], prefix, length)
+        if length < _UNSORTED_LOOKUPS and self.layout.arity <= 2 and self.layout.bits == packed.WIDE and len(self):
+            return self._narrow_ranges(rows[0], prefix, length)
         absent = self._absent(prefix, length)
         starts = self._starts_for(order, prefix)
         if starts is not None:
@@ -183,8 +183,8 @@ class Run:
             high = np.where(absent, low, high)
         return low, high
 
-    def _few_ranges(self, rows: Ints, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
-        """The same for few prefixes of at most two columns: `pack` and `search` for the one layout that these have."""
+    def _narrow_ranges(self, rows: Ints, prefix: Sequence[Ints | int], length: int) -> tuple[Ints, Ints]:
+        """`ranges` for few prefixes of at most two columns, with `pack` and `search` specialised for their layout."""
         first = prefix[0] if self.layout.arity == 1 else prefix[0] << packed.HALF
         if len(prefix) == 2:
             first = first | prefix[1]
@@ -194,21 +194,21 @@ class Run:
             return low, low + (rows.take(low, mode="clip") == keys)
         return low, rows.searchsorted(keys | packed.LOW, "right")
 
-    def _starts_for(self, order: Order, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
-        """A direct index of the leading column, where many lookups of one column make it pay and it stays small."""
+    def _starts_for(self, order: ColumnOrder, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
+        """A direct index of the leading column, if there are many lookups by this column and the index is small."""
         (leading, *others) = prefix
-        if others or isinstance(leading, int) or len(leading) < _MANY:
+        if others or isinstance(leading, int) or len(leading) < _DIRECT_LOOKUPS:
             return None
         starts = self._starts.get(order)
         if starts is None:
             rows = self.in_order(order)
-            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _MANY:
+            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _DIRECT_LOOKUPS:
                 return None
             starts = self._starts[order] = packed.starts_of(rows, self.layout)
         return starts
 
     def _absent(self, prefix: Sequence[Ints | int], length: int) -> Mask | None:
-        """Which prefixes hold an id too large for this layout, and so cannot be here."""
+        """Which prefixes have an id that is too large for this layout, and so no rows."""
         if self.layout.bits == packed.WIDE:
             return None
         absent = np.zeros(length, dtype=np.bool_)
@@ -217,57 +217,57 @@ class Run:
         return absent if absent.any() else None
 
     def contains(self, columns: Sequence[Ints | int], length: int) -> Mask:
-        """Which of the given full rows are here."""
+        """Which of the given rows are in this run."""
         found = packed.contains(self.rows, self.layout.pack(columns, length))
         absent = self._absent(columns, length)
         return found if absent is None else found & ~absent
 
     def contains_rows(self, rows: Ints) -> Mask:
-        """Which of some rows of one word are here."""
+        """Which of the given rows of one word are in this run."""
         mine = self.rows
         (keys,), (words,) = rows, mine
         radix = self._radix_for(self.natural, len(keys))
-        if radix is None and (len(keys) >= _FEW or not len(self)):
+        if radix is None and (len(keys) >= _UNSORTED_LOOKUPS or not len(self)):
             return packed.contains(mine, rows)
         at = words.searchsorted(keys) if radix is None else radix.search(keys)
         found: Mask = words.take(at, mode="clip") == keys
         return found
 
-    def first(self, order: Order, values: Ints) -> tuple[Ints, Ints]:
-        """Of a run of two columns: the values that lead some rows, by their numbers, and what stands behind each in
-        the first of its rows.
+    def first(self, order: ColumnOrder, values: Ints) -> tuple[Ints, Ints]:
+        """For a run of two columns: the positions of the values that lead rows, and the other column of the first row
+        of each.
         """
         (words,) = self.in_order(order)
         keys, radix = values << packed.HALF, self._radix_for(order, len(values))
         found = words.take(words.searchsorted(keys) if radix is None else radix.search(keys), mode="clip")
-        others = found ^ keys  # no more than half a word is left where the value is the same
+        others = found ^ keys  # at most half a word if the value is the same
         which = (others <= packed.LOW).nonzero()[0]
         return which, others[which]
 
-    def _radix_for(self, order: Order, lookups: int) -> Radix | None:
-        """An index of rows of one word, if lookups have paid for it."""
-        if lookups < _SOME or len(self) < _INDEXED:
+    def _radix_for(self, order: ColumnOrder, lookups: int) -> PrefixIndex | None:
+        """An index of rows of one word, if there were enough lookups to pay for it."""
+        if lookups < _UNINDEXED_LOOKUPS or len(self) < _INDEXED_ROWS:
             return None
         radix = self._radix.get(order)
         if radix is None:
             self._asked[order] = asked = self._asked.get(order, 0) + lookups
-            if _PAID * asked >= len(self):
-                radix = self._radix[order] = Radix(self.in_order(order)[0])
+            if _ROWS_PER_LOOKUP * asked >= len(self):
+                radix = self._radix[order] = PrefixIndex(self.in_order(order)[0])
         return radix
 
     def values(self, column: int) -> int:
-        """About how many values the column has, told from how often a sample meets one twice; at most one a row."""
+        """Estimated distinct values in the column (from collisions in a sample); never more than the number of rows."""
         known = self._values.get(column)
         if known is None:
-            at = np.random.default_rng(0).integers(0, len(self), _SAMPLE)
+            at = np.random.default_rng(0).integers(0, len(self), _SAMPLED_ROWS)
             sample = packed.sort(self.layout.unpack(self.rows[:, at], column).reshape(1, -1))
-            lengths = np.diff(np.flatnonzero(packed.first_of_equals(sample)), append=_SAMPLE)
+            lengths = np.diff(np.flatnonzero(packed.first_of_equals(sample)), append=_SAMPLED_ROWS)
             pairs = int((lengths * (lengths - 1)).sum())
-            known = self._values[column] = min(len(self), _SAMPLE * (_SAMPLE - 1) // max(1, pairs))
+            known = self._values[column] = min(len(self), _SAMPLED_ROWS * (_SAMPLED_ROWS - 1) // max(1, pairs))
         return known
 
     def contains_run(self, other: Run) -> Mask:
-        """Which rows of the other run are here."""
+        """Which rows of the other run are in this run."""
         if other.layout == self.layout:
             return packed.contains(self.rows, other.rows)
         return self.contains([other.column(c) for c in other.natural], len(other))
@@ -278,7 +278,7 @@ class Run:
 
 
 def merge(runs: Sequence[Run]) -> Run:
-    """One run of disjoint runs, with every order that all of them already have."""
+    """One run of disjoint runs, with each order that all of them already have."""
     if len(runs) == 1:
         return runs[0]
     layout = max((r.layout for r in runs), key=lambda layout: layout.bits)

@@ -1,1 +1,1 @@
-"""What facts are made of: terms, facts, and the names of the RDF vocabularies."""
+"""Terms, facts, and the names of the RDF vocabularies."""

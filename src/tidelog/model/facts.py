@@ -1,4 +1,4 @@
-"""A fact: a predicate and its arguments, which are terms; and what the columns of a relation are called."""
+"""A fact: a predicate and its arguments, which are terms. And the column names of relations."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ class Fact(NamedTuple):
 
 
 def column_names(predicate: str, arity: int) -> list[str]:
-    """The names of the columns of a relation as a table."""
+    """The column names of a relation that is shown as a table."""
     return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]

@@ -1,4 +1,4 @@
-"""Terms: what stands in the places of a fact, and how they look to a Python user.
+"""Terms: the arguments of facts, and their Python values.
 
 Inside tidelog a term is its canonical N-Triples text, a plain `str`:
 
@@ -19,7 +19,7 @@ To a Python user a term is a *value*: `int`, `float` and `bool` for canonical nu
 `to_term` are inverse to each other. A bare Python `str` is read like a cell of a CSV file: a plain name when it
 looks like one, an IRI when it has a scheme and no spaces, else a string.
 
-Names the code must know: XSD datatypes, RDF, RDFS and OWL, as IRIs without brackets.
+The names of XSD datatypes, RDF, RDFS and OWL are IRIs without brackets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OWL = "http://www.w3.org/2002/07/owl#"
 
 RDF_TYPE = f"<{RDF}type>"
 
-# Relations that a rule set keeps for itself begin with this.
+# The names of relations for the internal use of a rule set start with this.
 RULESET = "urn:tidelog:ruleset:"
 
 # The relation that holds RDF data.
@@ -148,7 +148,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Resolve N-Triples escapes; the caller has checked that they are well formed."""
+    """Resolve N-Triples escapes; they must be well formed."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -171,7 +171,7 @@ def double(number: float) -> Term:
 
 
 def double_text(number: float) -> str:
-    """The text of a double: Python's shortest exact one, with XML Schema's names for the special values."""
+    """The text of a double: Python's shortest exact text, with XML Schema's names for the special values."""
     return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text := repr(number), text)
 
 
@@ -228,7 +228,7 @@ def plain(term: Term) -> str:
 
 
 def to_value(term: Term) -> Value:
-    """The Python value of a term; `to_term` gives the same term back."""
+    """The Python value of a term; `to_term` is the inverse."""
     first = term[0]
     if first == "<":
         text = term[1:-1]
@@ -243,7 +243,7 @@ def to_value(term: Term) -> Value:
 
 
 def _canonical_value(text: str, datatype: str) -> Value | None:
-    """A Python number or boolean when that alone gives the same term back."""
+    """The Python number or boolean; None if `to_term` would not give the same term."""
     try:
         if datatype == INTEGER and str(number := int(text)) == text:
             return number

@@ -18,7 +18,7 @@ from tidelog.dictionary.arena import Chunk, StoredChunk
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.errors import CorruptionError, StoreError
 from tidelog.kernel.array_file import AnyArray, ArrayReader, ArrayWriter, Place
-from tidelog.kernel.run import Order, Run, order_for
+from tidelog.kernel.run import ColumnOrder, Run, order_for
 from tidelog.kernel.table import Table
 from tidelog.store import durable_files
 from tidelog.store.durable_files import Sink
@@ -56,12 +56,12 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
             durable_files.remove(other)
 
 
-def _useful_orders(arity: int) -> list[Order]:
+def _useful_orders(arity: int) -> list[ColumnOrder]:
     """Orders that answer "which rows have this in that column" for each column."""
     return [order_for(arity, frozenset((column,))) for column in range(1, min(arity, 4))]
 
 
-def _table(relation: Relation, run: Run, orders: list[Order], arrays: ArrayWriter) -> list[object]:
+def _table(relation: Relation, run: Run, orders: list[ColumnOrder], arrays: ArrayWriter) -> list[object]:
     return [*relation, *arrays.add_run(run, (run.natural, *orders))]
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tidelog.errors import StoreError
-from tidelog.kernel.table import settle
+from tidelog.kernel.table import compact_runs
 from tidelog.store import cache, dictionary_files, durable_files, runs
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import oldest_pinned
@@ -47,7 +47,7 @@ def compact_tail(store: Store, now: StoredVersion) -> None:
     if _outgrown(replace(old, deltas=tuple(d.run for d in deltas))):
         _swap(store, now, replace(old, base=_new_base(store, now), deltas=()))
         return
-    merged = settle(tuple(deltas), lambda parts: _merged(store, now, parts)) if deltas else ()
+    merged = compact_runs(tuple(deltas), lambda parts: _merged(store, now, parts)) if deltas else ()
     _swap(store, now, replace(old, deltas=tuple(d.written(store) for d in merged)))
 
 

@@ -1,4 +1,4 @@
-"""The three verbs on packed columns, rules side by side on all cores."""
+"""The verbs of an engine on packed columns, with rules in parallel on all cores."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import Batch
-from tidelog.engines.local.expressions import Computer
+from tidelog.engines.local.expressions import ColumnEvaluator
+from tidelog.engines.local.fact_builder import FactBuilder, aggregate_heads
 from tidelog.engines.local.facts import LocalFacts, smallest
-from tidelog.engines.local.heads import Gathered, aggregate_heads
-from tidelog.engines.local.join_cache import StaticJoins
-from tidelog.engines.local.plan import Step
-from tidelog.engines.local.rule_grouping import Families
+from tidelog.engines.local.join_cache import JoinCache
+from tidelog.engines.local.plan import BodyStep
+from tidelog.engines.local.rule_grouping import RuleGrouping
 from tidelog.engines.local.small import SmallChanges
 from tidelog.engines.local.solve import Effort, Solver
-from tidelog.engines.local.supports import Supports, Window
-from tidelog.engines.local.tally import LocalTally, Tallied
-from tidelog.kernel.budget import Budget, give_back
+from tidelog.engines.local.supports import CandidateWindow, SupportSearch
+from tidelog.engines.local.tally import LocalTally, TallyBuilder
+from tidelog.kernel.budget import Budget, release_unused_memory
 from tidelog.kernel.join import Bindings, Columns
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
@@ -33,9 +33,9 @@ from tidelog.settings import Settings
 
 T = TypeVar("T")
 
-_BULK = 500_000  # facts changed at once after which memory is handed back
-_FOLDED = 1 << 20  # rows of an answer gathered before equal ones are dropped
-_WORTH_A_THREAD = 50_000  # facts read by a batch of rules before threads pay
+_RELEASED_FACTS = 500_000  # facts of a change after which unused memory is released
+_DEDUPLICATED_ROWS = 1 << 20  # rows of an answer that are collected before equal rows are dropped
+_THREADED_FACTS = 50_000  # facts that a batch of rules reads at least to run on threads
 
 
 class LocalEngine:
@@ -50,18 +50,18 @@ class LocalEngine:
     ) -> None:
         self.stable_windows = stable_windows
         self.settings = settings or Settings.from_environment()
-        self.dictionary = Dictionary() if dictionary is None else dictionary  # an empty one is false
+        self.dictionary = Dictionary() if dictionary is None else dictionary  # not `or`: an empty dictionary is false
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
-        self.solver = Solver(Computer(self.dictionary), self.budget)
-        self._families = Families(self.dictionary)
+        self.solver = Solver(ColumnEvaluator(self.dictionary), self.budget)
+        self._grouping = RuleGrouping(self.dictionary)
         self._small = SmallChanges(self.dictionary)
-        self._static = StaticJoins(self.solver, self.dictionary)
+        self._join_cache = JoinCache(self.solver, self.dictionary)
 
     def within(self, budget: Budget) -> LocalEngine:
         """An engine for one query with a budget of its own, over the same facts."""
         limited = LocalEngine(replace(self.settings, threads=1), self.dictionary)
         limited.budget = limited.solver.budget = budget
-        limited.solver.computer.tick = budget.tick
+        limited.solver.evaluator.tick = budget.tick
         return limited
 
     @cached_property
@@ -69,7 +69,7 @@ class LocalEngine:
         return ThreadPoolExecutor(self.settings.threads, thread_name_prefix="tidelog")
 
     def close(self) -> None:
-        """End the threads, if any were started."""
+        """Stop the threads, if the engine started any."""
         if "_pool" in self.__dict__:
             self._pool.shutdown()
 
@@ -79,7 +79,7 @@ class LocalEngine:
             by_predicate.setdefault((fact.predicate, len(fact.args)), []).append(fact.args)
         if not by_predicate:
             return LocalFacts(self.dictionary, {})
-        gathered = Gathered(self.dictionary, self.budget)
+        gathered = FactBuilder(self.dictionary, self.budget)
         encode = self.dictionary.encode
         for (predicate, arity), rows in by_predicate.items():
             ids = np.array([[encode(t) for t in row] for row in rows], dtype=np.int64).reshape(len(rows), arity)
@@ -87,22 +87,22 @@ class LocalEngine:
         return gathered.facts()
 
     def load(self, batches: Iterable[Batch]) -> LocalFacts:
-        """A fact set of parsed rows, in bulk."""
-        gathered = Gathered(self.dictionary, self.budget)
+        """A fact set of the rows of parsed batches."""
+        gathered = FactBuilder(self.dictionary, self.budget)
         for batch in batches:
             ids = self.dictionary.encode_many(batch.terms).astype(np.int64)
             gathered.add_columns(batch.predicate, [ids[codes] for codes in batch.codes], len(batch))
         return gathered.facts()
 
-    def settle(self, changed: int) -> None:
-        """After a change of so many facts: memory that bulk work no longer needs goes back to the system."""
-        if changed > _BULK:
-            give_back()
+    def release_memory(self, changed: int) -> None:
+        """Called after a change of `changed` facts: after a large one, return unused memory to the system."""
+        if changed > _RELEASED_FACTS:
+            release_unused_memory()
 
     def derive(self, rules: Sequence[SourcedRule[LocalFacts]], work: Work) -> LocalFacts:
-        gathered = Gathered(self.dictionary, self.budget)
-        rules = _possible(self._families.united(rules))
-        self._static.new_batch([r.rule for r in rules])
+        gathered = FactBuilder(self.dictionary, self.budget)
+        rules = _possible(self._grouping.grouped(rules))
+        self._join_cache.new_batch([r.rule for r in rules])
         for derivations, part in self._each(self._derive_one, [self._task(r) for r in rules]):
             work.derivations += derivations
             gathered.absorb(part)
@@ -124,22 +124,22 @@ class LocalEngine:
         variants = [pivoted_at(rule, i, left, pivot, right, negated) for rule, i in others]
         return heads | self.derive(variants, work) if variants else heads
 
-    def _task(self, extended: SourcedRule[LocalFacts]) -> _Task:
-        rule = extended.rule
+    def _task(self, sourced: SourcedRule[LocalFacts]) -> _RuleTask:
+        rule = sourced.rule
         wanted = _head_variables(rule)
-        steps = self.solver.steps(rule.body, extended.sources)
-        return _Task(rule, wanted, *self._static.rewrite(rule, steps, wanted), smallest(extended.sources))
+        steps = self.solver.steps(rule.body, sourced.sources)
+        return _RuleTask(rule, wanted, *self._join_cache.rewrite(rule, steps, wanted), smallest(sourced.sources))
 
-    def _each(self, run: Callable[[_Task], T], tasks: Sequence[_Task]) -> Iterator[T]:
-        """What every task gives; on threads when there is enough to read."""
-        if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > _WORTH_A_THREAD:
+    def _each(self, run: Callable[[_RuleTask], T], tasks: Sequence[_RuleTask]) -> Iterator[T]:
+        """The result of each task; on threads if the tasks read enough facts."""
+        if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > _THREADED_FACTS:
             yield from self._pool.map(run, tasks)
         else:
             yield from map(run, tasks)
 
-    def _derive_one(self, task: _Task) -> tuple[int, Gathered]:
-        gathered, rule = Gathered(self.dictionary, self.budget), task.rule
-        counted = _Counted(self.solver.solve(task.steps, task.wanted, task.effort))
+    def _derive_one(self, task: _RuleTask) -> tuple[int, FactBuilder]:
+        gathered, rule = FactBuilder(self.dictionary, self.budget), task.rule
+        counted = _CountingBlocks(self.solver.solve(task.steps, task.wanted, task.effort))
         if rule.aggregate is not None:
             aggregate_heads(rule, counted, gathered)
         else:
@@ -147,22 +147,22 @@ class LocalEngine:
                 gathered.add_heads(rule.heads, block)
         return counted.matches, gathered
 
-    def _matches(self, extended: SourcedRule[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
-        return self.solver.solve(self.solver.steps(extended.rule.body, extended.sources), wanted)
+    def _matches(self, sourced: SourcedRule[LocalFacts], wanted: Sequence[Variable]) -> Iterator[Bindings]:
+        return self.solver.solve(self.solver.steps(sourced.rule.body, sourced.sources), wanted)
 
     def tally(self, rules: Sequence[SourcedRule[LocalFacts]], work: Work) -> LocalTally:
-        rules = _possible(self._families.united(rules))
-        self._static.new_batch([r.rule for r in rules])
+        rules = _possible(self._grouping.grouped(rules))
+        self._join_cache.new_batch([r.rule for r in rules])
         parts = list(self._each(self._tally_one, [self._task(r) for r in rules]))
         work.derivations += sum(derivations for derivations, _ in parts)
         return LocalTally.sum(self.dictionary, (tally for _, tally in parts))
 
-    def _tally_one(self, task: _Task) -> tuple[int, LocalTally]:
+    def _tally_one(self, task: _RuleTask) -> tuple[int, LocalTally]:
         if task.rule.aggregate is not None:
             derivations, gathered = self._derive_one(task)
             return derivations, LocalTally.once(gathered.facts())
-        tallied = Tallied(self.dictionary, self.budget)
-        counted = _Counted(self.solver.solve(task.steps, task.wanted, task.effort))
+        tallied = TallyBuilder(self.dictionary, self.budget)
+        counted = _CountingBlocks(self.solver.solve(task.steps, task.wanted, task.effort))
         for block in counted:
             for head in task.rule.heads:
                 tallied.add_head(head, block)
@@ -189,15 +189,15 @@ class LocalEngine:
         bodies, unfinished, others, left = found
         if not others:
             return bodies, unfinished
-        united = self._families.united_as_ever(others, left, lambda r: guarded(r, guards, facts, negated))
+        united = self._grouping.group_stably(others, left, lambda r: guarded(r, guards, facts, negated))
         search = self._search(united, window, work)
         return bodies | search.gathered.facts(), unfinished | search.unfinished.facts()
 
-    def _search(self, rules: Sequence[SourcedRule[LocalFacts]], window: Window, work: Work) -> Supports:
-        """Rule by rule."""
-        search = Supports(self.solver, lambda: Gathered(self.dictionary, self.budget), *window)
-        for extended in _possible(rules):
-            search.add(extended, work)
+    def _search(self, rules: Sequence[SourcedRule[LocalFacts]], window: CandidateWindow, work: Work) -> SupportSearch:
+        """The general path of `supports` and `proofs`: rule by rule."""
+        search = SupportSearch(self.solver, lambda: FactBuilder(self.dictionary, self.budget), *window)
+        for sourced in _possible(rules):
+            search.add(sourced, work)
         return search
 
     def proofs(
@@ -210,7 +210,7 @@ class LocalEngine:
         proved, rest, bodies, others = found
         if not others:
             return proved, rest, bodies
-        search = self._search(self._families.united([guarded(r, rest, facts, negated) for r in others]), (0, 1), work)
+        search = self._search(self._grouping.grouped([guarded(r, rest, facts, negated) for r in others]), (0, 1), work)
         more = search.proved.facts()
         return proved | more, rest - more, bodies | search.gathered.facts()
 
@@ -224,15 +224,15 @@ class LocalEngine:
     def bindings(
         self, rule: SourcedRule[LocalFacts], variables: Sequence[Variable], limit: int | None = None
     ) -> Bindings:
-        """The distinct values of the variables over all matches, as columns of ids."""
+        """The distinct values of the variables over all matches, as columns of ids; at most `limit` rows."""
         parts: list[Bindings] = []
         length, row = 0, 16 * len(variables)  # bytes of a row while equal ones are dropped
-        together = 0  # rows of the first part, which is what the others are folded into when they have grown as large
+        together = 0  # rows of the first part; the other parts are merged into it when they are as large
         for block in self._matches(rule, variables) if _possible([rule]) else ():
             self.budget.claim(row * block.length, "the answer to a query", row * length)
             parts.append(_distinct([block], variables))
             length = sum(part.length for part in parts)
-            if length > 2 * together + _FOLDED or (limit is not None and length >= limit):
+            if length > 2 * together + _DEDUPLICATED_ROWS or (limit is not None and length >= limit):
                 parts = [_distinct(parts, variables)]
                 together = parts[0].length
             if limit is not None and together >= limit:
@@ -241,18 +241,18 @@ class LocalEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
-    """A rule ready to run."""
+class _RuleTask:
+    """A rule that is ready to run."""
 
     rule: Rule
     wanted: list[Variable]
-    steps: list[Step]
+    steps: list[BodyStep]
     effort: Effort
     smallest: int
 
 
-class _Counted:
-    """Passes blocks on and counts the matches they stand for."""
+class _CountingBlocks:
+    """Iterates over blocks and counts the matches they stand for."""
 
     def __init__(self, blocks: Iterator[Bindings]) -> None:
         self.blocks = blocks
@@ -265,24 +265,24 @@ class _Counted:
 
 
 def _possible(rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
-    """Those that have no atom without any match: of a large rule set, data use few rules."""
+    """The rules whose positive atoms may all match; most rules of a large rule set do not."""
     return [r for r in rules if all(s.may_match(b) for b, s in _positive(r))]
 
 
-def _positive(extended: SourcedRule[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
-    read = (b for b in extended.rule.body if isinstance(b, Atom | Negation))
-    return ((b, s) for b, s in zip(read, extended.sources, strict=True) if isinstance(b, Atom))
+def _positive(sourced: SourcedRule[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
+    read = (b for b in sourced.rule.body if isinstance(b, Atom | Negation))
+    return ((b, s) for b, s in zip(read, sourced.sources, strict=True) if isinstance(b, Atom))
 
 
 def _distinct(parts: Sequence[Bindings], variables: Sequence[Variable]) -> Bindings:
-    """The distinct rows of some bindings."""
+    """The distinct rows of all parts, without weights."""
     empty = np.empty(0, dtype=np.int64)
     columns: Columns = {v: np.concatenate([p.columns[v] for p in parts] or [empty]) for v in variables}
-    return replace(Bindings(columns, sum(p.length for p in parts)).folded(), weight=None)
+    return replace(Bindings(columns, sum(p.length for p in parts)).deduplicated(), weight=None)
 
 
 def _head_variables(rule: Rule) -> list[Variable]:
-    """The variables the heads need, those inside an aggregate included."""
+    """The variables of the heads, with those inside an aggregate."""
     wanted = [v for head in rule.heads for v in head.variables()]
     if rule.aggregate is not None:
         wanted += rule.aggregate.args

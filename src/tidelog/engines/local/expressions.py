@@ -1,11 +1,9 @@
 """Conditions and assignments over columns of ids: each distinct combination of inputs is evaluated once.
 
-Terms that are not literals are equal only if they are the same term, so `=` and `!=` on names and IRIs compare ids and
-never decode; everything else goes through `tidelog.rules.expressions`, as in the reference engine.
+Two terms that are not literals are equal only if they are the same term. So `=` and `!=` on names and IRIs compare ids
+without decoding them. All other expressions use `tidelog.rules.expressions`, like the reference engine.
 
-What kind of term an id stands for, a column at a time: a byte for each term, looked up once.
-
-Conditions such as `ISLITERAL(?x)` are asked of whole columns, most of them IRIs that need not be decoded for it.
+`TermKinds` keeps one byte per term, so that conditions such as `ISLITERAL(?x)` decode each term at most once.
 """
 
 from __future__ import annotations
@@ -27,10 +25,10 @@ from tidelog.values.literals import truth
 IRI, BLANK, STRING, TYPED = range(4)  # STRING: with or without a language; TYPED: any other literal
 _UNKNOWN = 255
 _QUOTE, _LESS, _GREATER = b'"<>'
-_AT_ONCE = 65_536  # terms decoded at a time
+_KINDS_AT_ONCE = 65_536  # terms decoded at once to find their kinds
 
 
-class Kinds:
+class TermKinds:
     """The kinds of the terms of one dictionary."""
 
     def __init__(self, dictionary: Dictionary) -> None:
@@ -43,7 +41,7 @@ class Kinds:
         if len(known) < len(self.dictionary):
             known = np.full(len(self.dictionary) * 3 // 2, _UNKNOWN, dtype=np.uint8)
             known[: len(self._kinds)] = self._kinds
-            self._kinds = known  # another thread may do the same; what it learnt is then learnt again
+            self._kinds = known  # two threads may do this; kinds that one of them found are then found again
         kinds = known[ids]
         if (kinds == _UNKNOWN).any():
             self._learn(known, np.unique(ids[kinds == _UNKNOWN]))
@@ -59,12 +57,12 @@ class Kinds:
         return typed
 
     def _learn(self, known: npt.NDArray[np.uint8], ids: Ints) -> None:
-        for start in range(0, len(ids), _AT_ONCE):
-            some = ids[start : start + _AT_ONCE]
+        for start in range(0, len(ids), _KINDS_AT_ONCE):
+            some = ids[start : start + _KINDS_AT_ONCE]
             known[some] = self._look(some)
 
     def _look(self, ids: Ints) -> npt.NDArray[np.uint8]:
-        """By the first and the last character of each text."""
+        """The kinds of terms, from the first and the last character of each text."""
         array = self.dictionary.decode_array(ids)
         _, offsets, data = array.buffers()
         width = np.int64 if pa.types.is_large_binary(array.type) else np.int32
@@ -77,23 +75,23 @@ class Kinds:
 
 _UNDEFINED = -1
 _ON_TERMS = frozenset({"SAMETERM", "ISLITERAL", "ISTYPED"})
-_DECODED = 8_192  # distinct inputs decoded at a time
+_INPUTS_AT_ONCE = 8_192  # distinct inputs decoded at once
 
 
-class Computer:
+class ColumnEvaluator:
     """Evaluates expressions over bindings with one dictionary."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
-        self.kinds = Kinds(dictionary)
-        self.tick: Callable[[], None] = _go_on
+        self.kinds = TermKinds(dictionary)
+        self.tick: Callable[[], None] = _no_check
 
     def encode(self, term: Term | Aggregate) -> int:
         assert isinstance(term, str)
         return self.dictionary.encode(term)
 
     def apply(self, step: Condition | Assignment, bindings: Bindings) -> Bindings:
-        """The bindings for which a condition holds, or with the assigned variable added where it has a value."""
+        """The bindings that satisfy a condition, or the bindings with an assigned value in a new column."""
         if isinstance(step, Condition):
             return bindings.take(self._holds(step.expression, bindings))
         column = self._evaluate(step.expression, bindings)
@@ -125,7 +123,7 @@ class Computer:
         return self._holds_generally(expression, bindings)
 
     def _holds_not(self, negation: Call, bindings: Bindings) -> Mask:
-        """Conditions on terms as such always have a value, so that their opposite is known too."""
+        """A condition on terms (not values) is never an error, so its negation is its complement."""
         (inner,) = negation.args
         if isinstance(inner, Call) and inner.function in _ON_TERMS and not _computed(inner):
             return ~self._holds(inner, bindings)
@@ -149,7 +147,7 @@ class Computer:
         return np.full(bindings.length, self.encode(arg), dtype=np.int64)  # type: ignore[arg-type]
 
     def _for_each_input(self, expression: Expression, bindings: Bindings, number: Callable[[Term | None], int]) -> Ints:
-        """`number` of what the expression gives for each row; computed once for each distinct combination of inputs."""
+        """`number` of the value of the expression for each row; computed once per distinct combination of inputs."""
         variables = list(dict.fromkeys(expression_variables(expression)))
         columns = [bindings.columns[v] for v in variables]
         inverse, first = group(columns, bindings.length)
@@ -162,14 +160,15 @@ class Computer:
         return np.array(results, dtype=np.int64)[inverse]
 
 
-def _go_on() -> None:
-    """Called between pieces of long work; a query that can be stopped has something else in its place."""
+def _no_check() -> None:
+    """Default of `tick`, which is called between pieces of long work: never stops the query."""
 
 
 def _slices(array: Ints) -> Iterator[Ints]:
-    """An array in pieces, so that only so many terms are decoded at a time."""
-    return (array[start : start + _DECODED] for start in range(0, len(array), _DECODED))
+    """An array in slices of `_INPUTS_AT_ONCE`."""
+    return (array[start : start + _INPUTS_AT_ONCE] for start in range(0, len(array), _INPUTS_AT_ONCE))
 
 
 def _computed(call: Call) -> bool:
+    """Whether an argument is itself a call."""
     return any(isinstance(a, Call) for a in call.args)

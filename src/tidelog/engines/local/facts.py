@@ -1,25 +1,22 @@
 """Facts as tables of term ids. Triples are split by predicate, so `[?x, ub:worksFor, ?y]` is a binary relation.
 
-    facts  =  (tables - dead) | plus        dead and plus are small, and each of them is one array for all relations
+    facts  =  (tables - deleted) | added        `deleted` and `added` are small; each is one array for all relations
 
-A small set has no tables, only `plus`. A small change to a large set is written down in `dead` and `plus`, and carried
-out for a relation when somebody reads it: most of what an algorithm takes from I or adds to it nobody reads.
-
-Relations as tables know them, and the numbers that small sets of facts use for them.
+A small set has no tables, only `added`. A small change to a large set is recorded in `deleted` and `added` (its
+corrections). They are applied to the table of a relation when that table is first read: an algorithm never reads most
+of the relations that it changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from threading import Lock
 from types import MappingProxyType
-from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
 from tidelog.dictionary import Dictionary
-from tidelog.kernel.lookup import NONE, WIDTH, Lookup, Mixed, bits_for, encode
+from tidelog.kernel.lookup import NO_ROWS, WIDTH, CodedRows, RelationLookup, encode
 from tidelog.kernel.rows import Ints, Mask, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -27,113 +24,78 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Atom, Variable
 
-# (predicate, id of the triple's predicate, or -1 for any relation but `triple`)
+# (predicate, id of the triple's predicate, or `WHOLE` for any relation but `triple`)
 Relation = tuple[str, int]
 WHOLE = -1
 
-
-class Numbering:
-    """Relations of at most two columns, numbered as they come; one for each dictionary."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[Relation, int], int] = {}
-        self._lock = Lock()
-        self.relations: list[tuple[Relation, int]] = []  # relation and number of columns, by number
-
-    @staticmethod
-    def of(dictionary: Dictionary) -> Numbering:
-        global _last
-        known, numbering = _last
-        if known() is not dictionary:
-            found = _NUMBERINGS.get(dictionary)
-            numbering = _NUMBERINGS.setdefault(dictionary, Numbering()) if found is None else found
-            _last = ref(dictionary), numbering
-        return numbering
-
-    def number(self, relation: Relation, arity: int) -> int | None:
-        """None for a relation that is too wide."""
-        number = self._numbers.get((relation, arity))
-        return self._new(relation, arity) if number is None and arity <= WIDTH else number
-
-    def _new(self, relation: Relation, arity: int) -> int:
-        with self._lock:
-            if (relation, arity) not in self._numbers:
-                self.relations.append((relation, arity))
-                self._numbers[relation, arity] = len(self.relations) - 1
-            return self._numbers[relation, arity]
-
-    def bits(self, ids: int) -> int | None:
-        """How many bits ids take in codes now that there are so many; None where codes cannot be used."""
-        return bits_for(ids, len(self.relations))
-
-
-_NUMBERINGS: WeakKeyDictionary[Dictionary, Numbering] = WeakKeyDictionary()
-_last: tuple[Callable[[], Dictionary | None], Numbering] = (lambda: None), Numbering()  # asked for again and again
-
-
-FEW = 200_000  # facts that are held as one array at most
-_TINY = 2_048  # so many facts are copied without a thought
-_SMALL = 32_768  # and so many unless tables were made of them: in a stretch of one array a few are found as well
-_LOPSIDED = 4  # a change this many times smaller than a set is written down beside its tables
-_CORRECTIONS = 256  # facts in `dead` and `plus` from which on they are carried out before more is written down
-_MOST_CORRECTIONS = 16_384  # the same for a set to which a change is made for the first time: it may be the last
-_BLOCK = 16_384
+MOST_CODED = 200_000  # facts that one array holds at most
+_ALWAYS_COPIED = 2_048  # facts up to which a set is copied with a change
+_COPIED_IF_UNREAD = 32_768  # facts up to which a set without tables is copied; lookups in one array are fast as well
+_SMALL_CHANGE_RATIO = 4  # a change is recorded beside the tables if the set is more than this many times larger
+_MOST_CORRECTIONS = 256  # corrections after which they are applied before another change is recorded
+_MOST_FIRST_CORRECTIONS = 16_384  # the same for the first change to a set, which may be the only one
+_DECODED_AT_ONCE = 16_384  # facts
 
 
 class LocalFacts:
     """An immutable set of facts; see `tidelog.algebra.fact_set`."""
 
     def __init__(
-        self, dictionary: Dictionary, tables: Mapping[Relation, Table], dead: Mixed = NONE, plus: Mixed = NONE
+        self,
+        dictionary: Dictionary,
+        tables: Mapping[Relation, Table],
+        deleted: CodedRows = NO_ROWS,
+        added: CodedRows = NO_ROWS,
     ) -> None:
         self.dictionary = dictionary
         self._tables = tables
-        self._dead, self._plus = dead, plus
-        self.few: Mixed | None = None if tables else plus  # all facts as one array, if this set is held so
-        self._read: dict[Relation, Table | None] = {}
-        self._lookups: dict[int, Lookup | None] = {}
-        self._is_base = False  # whether a change to it was written down
+        self._deleted, self._added = deleted, added
+        self.coded: CodedRows | None = None if tables else added  # all facts as one array, if the set is small
+        self._changes: dict[Relation, tuple[Table | None, Table | None]] | None = None  # made by `_changed_tables`
+        self._read: dict[Relation, Table | None] = {}  # tables with their corrections applied
+        self._lookups: dict[int, RelationLookup | None] = {}
+        self._was_changed = False  # a hint for `_base`: the facts do not depend on it
 
     @classmethod
     def of_rows(cls, dictionary: Dictionary, parts: Sequence[tuple[Relation, int, Ints]]) -> LocalFacts | None:
-        """A small set of packed rows (relation, number of columns, rows); None if it has to have tables."""
-        numbering = Numbering.of(dictionary)
+        """A small set of packed rows (relation, number of columns, rows); None if it needs tables."""
+        numbering = dictionary.relations
         numbers = [numbering.number(relation, arity) for relation, arity, _ in parts]
         bits = numbering.bits(len(dictionary))
-        if bits is None or sum(rows.shape[1] for _, _, rows in parts) > FEW:
+        if bits is None or sum(rows.shape[1] for _, _, rows in parts) > MOST_CODED:
             return None
         known = [n for n in numbers if n is not None]
         if len(known) < len(parts):
             return None
-        mixed = Mixed.of_rows(bits, known, [rows[0] for _, _, rows in parts]) if parts else NONE
-        return cls(dictionary, {}, plus=mixed)
+        coded = CodedRows.of_rows(bits, known, [rows[0] for _, _, rows in parts]) if parts else NO_ROWS
+        return cls(dictionary, {}, added=coded)
 
     @property
     def is_narrow(self) -> bool:
-        """Whether no relation is too wide for codes."""
+        """Whether all relations are narrow enough for codes."""
         return all(table.arity <= WIDTH for table in self.tables.values())
 
-    def narrow(self, bits: int) -> Mixed:
-        """The facts of all relations that are not too wide, as one array."""
-        codes = [NONE.codes]
+    def to_coded(self, bits: int) -> CodedRows:
+        """The facts of all relations that are narrow enough, as one array."""
+        codes = [NO_ROWS.codes]
         for relation, table in self.tables.items():
-            number = Numbering.of(self.dictionary).number(relation, table.arity)
+            number = self.dictionary.relations.number(relation, table.arity)
             if number is not None:
                 missing = [np.zeros(len(table), dtype=np.int64)] * (WIDTH - table.arity)
                 codes.append(encode(bits, number, *[*missing, *table.columns()]))
-        return Mixed.of(bits, np.concatenate(codes))
+        return CodedRows.of(bits, np.concatenate(codes))
 
-    def with_few(self, facts: Mixed) -> LocalFacts:
-        """A small set, or one that has just become too large for that."""
-        if len(facts) > FEW:
-            return LocalFacts(self.dictionary, self._cut(facts))
-        return LocalFacts(self.dictionary, {}, plus=facts)
+    def of_coded(self, facts: CodedRows) -> LocalFacts:
+        """The set of these facts, with tables if they are too many for one array."""
+        if len(facts) > MOST_CODED:
+            return LocalFacts(self.dictionary, self._tables_of(facts))
+        return LocalFacts(self.dictionary, {}, added=facts)
 
-    def _cut(self, facts: Mixed) -> dict[Relation, Table]:
-        """The tables of a small set."""
+    def _tables_of(self, facts: CodedRows) -> dict[Relation, Table]:
+        """Coded facts as tables."""
         if not len(facts):
             return {}
-        numbered, ids = Numbering.of(self.dictionary).relations, len(self.dictionary)
+        numbered, ids = self.dictionary.relations.known, len(self.dictionary)
         packed = facts.packed().reshape(1, -1)
         tables = {}
         for number, (start, stop) in facts.segments.items():
@@ -141,45 +103,50 @@ class LocalFacts:
             tables[relation] = Table((Run(layout_for(arity, ids), packed[:, start:stop]),))
         return tables
 
-    @cached_property
-    def _changes(self) -> dict[Relation, tuple[Table | None, Table | None]]:
-        """What is taken from the table of a relation, and what is added to it."""
-        dead, plus = self._cut(self._dead), self._cut(self._plus)
-        return {relation: (dead.get(relation), plus.get(relation)) for relation in (*dead, *plus)}
+    def _changed_tables(self) -> dict[Relation, tuple[Table | None, Table | None]]:
+        """By relation with corrections: the rows to delete from its table, and the rows to add. Made once."""
+        if self._changes is not None:
+            return self._changes
+        deleted, added = self._tables_of(self._deleted), self._tables_of(self._added)
+        self._changes = {relation: (deleted.get(relation), added.get(relation)) for relation in (*deleted, *added)}
+        return self._changes
 
     def table(self, relation: Relation) -> Table | None:
-        """The facts of one relation, if there are any."""
-        if relation not in self._changes:
+        """The facts of one relation; None if it has none."""
+        changes = self._changes
+        if changes is None:
+            changes = self._changed_tables()
+        if relation not in changes:
             return self._tables.get(relation)
         if relation not in self._read:
-            self._read[relation] = self._changed(self._tables.get(relation), *self._changes[relation])
+            self._read[relation] = self._changed(self._tables.get(relation), *changes[relation])
         return self._read[relation]
 
-    def lookup(self, number: int) -> Lookup | None:
-        """The facts of a numbered relation, to look up a few in them; carries nothing out."""
+    def lookup(self, number: int) -> RelationLookup | None:
+        """The facts of a numbered relation for lookups of few rows; applies no corrections. None if it has none."""
         if number not in self._lookups:
             self._lookups[number] = self._lookup(number)
         return self._lookups[number]
 
-    def _lookup(self, number: int) -> Lookup | None:
-        table = self._tables.get(Numbering.of(self.dictionary).relations[number][0]) if self._tables else None
-        if table is None and number not in self._plus.segments:
+    def _lookup(self, number: int) -> RelationLookup | None:
+        table = self._tables.get(self.dictionary.relations.known[number][0]) if self._tables else None
+        if table is None and number not in self._added.segments:
             return None
-        return Lookup(table, self._dead, self._plus, number)
+        return RelationLookup(table, self._deleted, self._added, number)
 
     @staticmethod
-    def _changed(table: Table | None, dead: Table | None, plus: Table | None) -> Table | None:
-        if table is not None and dead is not None:
-            table = table.minus(dead)
-        if plus is None:
+    def _changed(table: Table | None, deleted: Table | None, added: Table | None) -> Table | None:
+        if table is not None and deleted is not None:
+            table = table.minus(deleted)
+        if added is None:
             return table
-        return plus if table is None else table.plus(plus)
+        return added if table is None else table.plus(added)
 
     @cached_property
     def tables(self) -> Mapping[Relation, Table]:
         """The tables of all relations that have facts."""
         tables = dict(self._tables)
-        for relation in self._changes:
+        for relation in self._changed_tables():
             table = self.table(relation)
             if table is not None:
                 tables[relation] = table
@@ -189,12 +156,12 @@ class LocalFacts:
 
     @cached_property
     def size(self) -> int:
-        """Counted, not carried out: a change tells how many facts there are, whoever reads them."""
+        """The number of facts; applies no corrections."""
         size = self._in_tables
-        if len(self._dead):
-            size -= int(np.count_nonzero(self._in_table(self._dead)))
-        if len(self._plus):
-            size += len(self._plus) - int(np.count_nonzero(self._kept(self._plus)))
+        if len(self._deleted):
+            size -= int(np.count_nonzero(self._in_table(self._deleted)))
+        if len(self._added):
+            size += len(self._added) - int(np.count_nonzero(self._kept(self._added)))
         return size
 
     @cached_property
@@ -202,32 +169,32 @@ class LocalFacts:
         return sum(map(len, self._tables.values()))
 
     def __len__(self) -> int:
-        return self.size if self._tables else len(self._plus.codes)
+        return self.size if self._tables else len(self._added.codes)
 
     def __iter__(self) -> Iterator[Fact]:
         for relation, table in self.tables.items():
             columns = self._columns(relation, table)
             if not columns:
                 yield from [Fact(relation[0], ())] * len(table)
-            for start in range(0, len(table), _BLOCK) if columns else ():  # whoever wants a few decodes a few
-                block = [self.dictionary.decode_many(c[start : start + _BLOCK]) for c in columns]
+            for start in range(0, len(table), _DECODED_AT_ONCE) if columns else ():
+                block = [self.dictionary.decode_many(c[start : start + _DECODED_AT_ONCE]) for c in columns]
                 yield from (Fact(relation[0], row) for row in zip(*block, strict=True))
 
     @staticmethod
     def _columns(relation: Relation, table: Table) -> list[Ints]:
-        """The columns of the facts of a table, with a triple's predicate put back."""
+        """The columns of the facts of a table, for a triple with the column of its predicate."""
         columns = table.columns()
         if relation[0] == TRIPLE:
             columns.insert(1, (columns[0] & 0) + relation[1])
         return columns
 
     def columns(self, predicate: str) -> list[Ints]:
-        """The id columns of a predicate's facts; none when there are no facts."""
+        """The columns of ids of a predicate's facts; an empty list if there are no facts."""
         tables = [self._columns(r, t) for r, t in self.tables.items() if r[0] == predicate]
         return [np.concatenate(parts) for parts in zip(*tables, strict=True)]
 
     def __or__(self, other: LocalFacts) -> LocalFacts:
-        mine, theirs = self.few, other.few
+        mine, theirs = self.coded, other.coded
         if other is self or (theirs is not None and not len(theirs)):
             return self
         if mine is not None and (theirs is None or len(mine) < len(theirs)):
@@ -235,64 +202,64 @@ class LocalFacts:
         if theirs is None:
             return self._or_tables(other)
         if mine is not None and not self._keeps_tables(theirs):
-            return self.with_few(mine.plus(theirs))
-        tables, dead, plus = self._base()
-        return LocalFacts(self.dictionary, tables, dead, plus.plus(theirs))
+            return self.of_coded(mine.plus(theirs))
+        tables, deleted, added = self._base()
+        return LocalFacts(self.dictionary, tables, deleted, added.plus(theirs))
 
     def __sub__(self, other: LocalFacts) -> LocalFacts:
-        mine, theirs = self.few, other.few
+        mine, theirs = self.coded, other.coded
         if (theirs is not None and not len(theirs)) or (mine is not None and not len(mine)):
             return self
         if mine is not None and theirs is None:
-            return self.with_few(mine.keep(~other.holds(mine)))
+            return self.of_coded(mine.keep(~other.holds(mine)))
         if theirs is None:
             return self._minus_tables(other)
         if mine is not None and not self._keeps_tables(theirs):
-            return self.with_few(mine.minus(theirs))
-        tables, dead, plus = self._base()
-        return LocalFacts(self.dictionary, tables, dead.plus(theirs), plus.minus(theirs))
+            return self.of_coded(mine.minus(theirs))
+        tables, deleted, added = self._base()
+        return LocalFacts(self.dictionary, tables, deleted.plus(theirs), added.minus(theirs))
 
     def __and__(self, other: LocalFacts) -> LocalFacts:
-        mine, theirs = self.few, other.few
+        mine, theirs = self.coded, other.coded
         if mine is not None and theirs is not None:
-            return self.with_few(mine.common(theirs))
+            return self.of_coded(mine.common(theirs))
         if mine is not None:
-            return self.with_few(mine.keep(other.holds(mine)))
+            return self.of_coded(mine.keep(other.holds(mine)))
         return other & self if theirs is not None else self._and_tables(other)
 
-    def _base(self) -> tuple[Mapping[Relation, Table], Mixed, Mixed]:
-        """Tables, and what is written down beside them: little enough to add to it."""
-        corrections = len(self._dead) + len(self._plus)
-        if not self._tables or (corrections > _CORRECTIONS and (self._is_base or corrections > _MOST_CORRECTIONS)):
-            return self.tables, NONE, NONE
-        self._is_base = True
-        return self._tables, self._dead, self._plus
+    def _base(self) -> tuple[Mapping[Relation, Table], CodedRows, CodedRows]:
+        """Tables and corrections to record a change on; corrections are applied first if there are too many."""
+        most = _MOST_CORRECTIONS if self._was_changed else max(_MOST_CORRECTIONS, _MOST_FIRST_CORRECTIONS)
+        if not self._tables or len(self._deleted) + len(self._added) > most:
+            return self.tables, NO_ROWS, NO_ROWS
+        self._was_changed = True
+        return self._tables, self._deleted, self._added
 
-    def _keeps_tables(self, change: Mixed) -> bool:
-        """Whether tables that were read are worth more than a small set that is copied with the change."""
-        if len(self._plus) <= _LOPSIDED * len(change) or len(self._plus) <= min(_TINY, _SMALL):
+    def _keeps_tables(self, change: CodedRows) -> bool:
+        """Whether this small set records the change beside its tables, instead of being copied with the change."""
+        size = len(self._added)
+        if size <= _SMALL_CHANGE_RATIO * len(change):
             return False
-        if "_changes" in self.__dict__:
-            return len(self._plus) > _TINY
-        return bool(self._lookups) and len(self._plus) > _SMALL
+        return size > _ALWAYS_COPIED if self._changes is not None else bool(self._lookups) and size > _COPIED_IF_UNREAD
 
-    def holds(self, facts: Mixed) -> Mask:
-        """Which of some facts are here."""
+    def holds(self, facts: CodedRows) -> Mask:
+        """Which of the given facts are in this set."""
         found = self._kept(facts)
-        return found | self._plus.holds(facts) if len(self._plus) else found
+        return found | self._added.holds(facts) if len(self._added) else found
 
-    def _kept(self, facts: Mixed) -> Mask:
-        """Which of some facts are in a table, and not taken from it."""
-        if not len(self._dead):
+    def _kept(self, facts: CodedRows) -> Mask:
+        """Which of the given facts are in a table and not deleted."""
+        if not len(self._deleted):
             return self._in_table(facts)
-        found = ~self._dead.holds(facts)
+        found = ~self._deleted.holds(facts)
         found[found] = self._in_table(facts.keep(found))
         return found
 
-    def _in_table(self, facts: Mixed) -> Mask:
+    def _in_table(self, facts: CodedRows) -> Mask:
+        """Which of the given facts are in a table, deleted or not."""
         found = np.zeros(len(facts), dtype=np.bool_)
         if self._tables:
-            numbered, packed = Numbering.of(self.dictionary).relations, facts.packed().reshape(1, -1)
+            numbered, packed = self.dictionary.relations.known, facts.packed().reshape(1, -1)
             for number, (start, stop) in facts.segments.items():
                 table = self._tables.get(numbered[number][0])
                 if table is not None:
@@ -322,11 +289,11 @@ class LocalFacts:
         return self._of_tables({r: t for r, t in common.items() if t is not None})
 
     def _of_tables(self, tables: dict[Relation, Table]) -> LocalFacts:
-        """What is left of large sets, which may be little."""
-        if sum(map(len, tables.values())) > FEW or any(t.arity > WIDTH for t in tables.values()):
+        """The set of these tables, as one array if it is small."""
+        if sum(map(len, tables.values())) > MOST_CODED or any(t.arity > WIDTH for t in tables.values()):
             return LocalFacts(self.dictionary, tables)
-        few = LocalFacts.of_rows(self.dictionary, [(r, t.arity, t.flat.rows) for r, t in tables.items()])
-        return LocalFacts(self.dictionary, tables) if few is None else few
+        small = LocalFacts.of_rows(self.dictionary, [(r, t.arity, t.flat.rows) for r, t in tables.items()])
+        return LocalFacts(self.dictionary, tables) if small is None else small
 
     def predicates(self) -> dict[str, int]:
         sizes: dict[str, int] = {}
@@ -335,17 +302,19 @@ class LocalFacts:
         return sizes
 
     def arities(self) -> dict[str, int]:
-        """How many arguments the facts of each predicate have."""
+        """The number of arguments of each predicate that has facts."""
         return {name: 3 if name == TRIPLE else arity for (name, _), arity in self._relations()}
 
     def _relations(self) -> Iterator[tuple[Relation, int]]:
-        """The relations that have facts, and how many columns; tables are changed only where that may leave nothing."""
-        numbered = Numbering.of(self.dictionary).relations
-        doubtful = {numbered[number][0]: stop - start for number, (start, stop) in self._dead.segments.items()}
+        """The relations that have facts, with their numbers of columns; applies corrections only where they may delete
+        all facts of a relation.
+        """
+        numbered = self.dictionary.relations.known
+        doubtful = {numbered[number][0]: stop - start for number, (start, stop) in self._deleted.segments.items()}
         for relation, table in self._tables.items():
             if doubtful.get(relation, 0) < len(table) or self.table(relation) is not None:
                 yield relation, table.arity
-        yield from (numbered[number] for number in self._plus.segments)
+        yield from (numbered[number] for number in self._added.segments)
 
     def of_predicate(self, predicate: str) -> LocalFacts:
         return LocalFacts(self.dictionary, {r: t for r, t in self.tables.items() if r[0] == predicate})
@@ -357,11 +326,13 @@ class LocalFacts:
 
     @cached_property
     def triples(self) -> int:
-        """How many triples there are."""
+        """The number of triples."""
         return sum(map(len, self.triple_tables.values()))
 
-    def thinned(self, count: int) -> LocalFacts:
-        """About so many of the facts, evenly spread: at least one of each relation, or of every second, third …"""
+    def sample(self, count: int) -> LocalFacts:
+        """About `count` facts, sampled evenly: at least one per relation, or per n-th relation if there are more
+        relations than `count`.
+        """
         if len(self) <= count:
             return self
         share, every = count / len(self), -(-len(self.tables) // count)
@@ -386,11 +357,11 @@ class LocalFacts:
         )
 
     def may_read(self, relation: Relation) -> bool:
-        """False only if the relation has no facts; carries nothing out."""
-        return relation in self._tables or relation in self._changes
+        """False only if the relation has no facts; applies no corrections."""
+        return relation in self._tables or relation in self._changed_tables()
 
 
 def smallest(sources: Sequence[LocalFacts]) -> int:
-    """How many facts the smallest of some sets has; the sizes of large ones are asked only if there is no small one."""
-    few = [len(f) for s in sources if (f := s.few) is not None]
-    return min(few or map(len, sources), default=0)
+    """The size of the smallest of some sets; sizes of large sets are computed only if there is no small one."""
+    small = [len(f) for s in sources if (f := s.coded) is not None]
+    return min(small or map(len, sources), default=0)

@@ -1,15 +1,15 @@
-"""Parts of a body that do not change are joined once and reused.
+"""Atoms of a body that read unchanged tables are joined once, and the join is reused.
 
-In a recursive stratum most atoms of a long body read relations that are complete:
+In a recursive stratum most atoms of a long body read relations that no longer change:
 
     subClass(?C, ?X) :- link(?C, ?R, ?D), subClass(?D, ?E), subRole(?R, ?S), exists(?X, ?S, ?E), left(?X) .
 
-From one batch of rules to the next the tables of `subRole`, `exists` and `left` are the very same objects. Their join
-is a relation over (?R, ?E, ?X) that stands in for the three atoms until one of the tables changes.
+From one batch of rules to the next the tables of `subRole`, `exists` and `left` are the same objects. Their join is a
+relation over (?R, ?E, ?X) that replaces the three atoms until one of the tables changes.
 
-Making it must not cost more than it can save: a rule first has to have looked at as many rows as the tables hold, so a
-change of one fact never joins two large relations. Rows carry how many matches they stand for, so derivations are
-counted as if nothing had been replaced.
+The join must not cost more than it can save. So a rule must first have looked at as many rows as the tables have: a
+change of one fact never joins two large relations. Each row has the number of matches it stands for, so the number of
+derivations does not change.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts
-from tidelog.engines.local.plan import Pattern, Step, needs
+from tidelog.engines.local.plan import AtomPattern, BodyStep, needs
 from tidelog.engines.local.solve import Effort, Solver
 from tidelog.kernel.join import Bindings, Columns
 from tidelog.kernel.rows import layout_for
@@ -33,45 +33,45 @@ from tidelog.rules.syntax import Rule, Variable
 Reference = Callable[[], Table | None]
 
 _JOINED = "(joined)"
-_MOST_GROWTH = 4  # a join that has more rows than this many times its tables is not kept
+_MOST_GROWTH = 4  # a join is not kept if it has more than this many times the rows of its tables
 
 
 @dataclass
-class _Record:
-    """What a rule read in the last batch, and how much it has looked at since it began."""
+class _RuleRecord:
+    """The tables that a rule read in the last batch, and the rows that it has looked at in total."""
 
-    rule: Rule  # kept alive, so that its id stays its own
+    rule: Rule  # a reference, so that no other rule gets its id
     batch: int
-    tables: list[Reference]  # weak: a table that nobody reads any more is not kept for comparison
+    tables: list[Reference]  # weak, so that unused tables are freed
     unchanged: list[bool]
     effort: Effort = field(default_factory=Effort)
-    joins: dict[tuple[int, ...], _Join] = field(default_factory=dict)
+    joins: dict[tuple[int, ...], _CachedJoin] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Join:
+class _CachedJoin:
     tables: tuple[Reference, ...]
-    pattern: Pattern | None  # None: it was too large to keep
+    pattern: AtomPattern | None  # None: too large
 
 
-class StaticJoins:
-    """The joins kept for one engine."""
+class JoinCache:
+    """The cached joins of one engine."""
 
     def __init__(self, solver: Solver, dictionary: Dictionary) -> None:
         self.solver = solver
         self.dictionary = dictionary
         self.batch = 0
-        self.records: dict[int, _Record] = {}
+        self.records: dict[int, _RuleRecord] = {}
 
     def new_batch(self, rules: Sequence[Rule]) -> None:
-        """Tables are compared from batch to batch; rules that no longer run are forgotten."""
+        """Start a batch. Tables are compared from batch to batch; records of rules that no longer run are dropped."""
         self.batch += 1
         if len(self.records) > 4 * len(rules) + 256:
             current = {id(r) for r in rules}
             self.records = {i: r for i, r in self.records.items() if i in current}
 
-    def rewrite(self, rule: Rule, steps: list[Step], wanted: Collection[Variable]) -> tuple[list[Step], Effort]:
-        """The steps with static parts replaced, and where to count the rows looked at."""
+    def rewrite(self, rule: Rule, steps: list[BodyStep], wanted: Collection[Variable]) -> tuple[list[BodyStep], Effort]:
+        """The steps with unchanged atoms replaced by their join, and the counter for the rows looked at."""
         record = self._record(rule, steps)
         tables = [_table(s) for s in steps]
         static = [u and t is old() for u, t, old in zip(record.unchanged, tables, record.tables, strict=True)]
@@ -83,26 +83,28 @@ class StaticJoins:
                     return [*rest, pattern], record.effort
         return steps, record.effort
 
-    def _record(self, rule: Rule, steps: Sequence[Step]) -> _Record:
+    def _record(self, rule: Rule, steps: Sequence[BodyStep]) -> _RuleRecord:
         record = self.records.get(id(rule))
         tables = [_table(s) for s in steps]
         if record is None or len(record.tables) != len(tables):
-            record = self.records[id(rule)] = _Record(rule, self.batch, _references(tables), [False] * len(tables))
+            record = self.records[id(rule)] = _RuleRecord(rule, self.batch, _references(tables), [False] * len(tables))
         elif record.batch != self.batch:
             record.unchanged = [t is not None and t is old() for t, old in zip(tables, record.tables, strict=True)]
             record.tables, record.batch = _references(tables), self.batch
         return record
 
     def _joined(
-        self, record: _Record, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]
-    ) -> Pattern | None:
+        self, record: _RuleRecord, steps: Sequence[BodyStep], group: tuple[int, ...], wanted: Collection[Variable]
+    ) -> AtomPattern | None:
         tables = tuple(record.tables[i] for i in group)
         known = record.joins.get(group)
         if known is None or any(a() is not b() for a, b in zip(known.tables, tables, strict=True)):
-            known = record.joins[group] = _Join(tables, self._join(steps, group, wanted))
+            known = record.joins[group] = _CachedJoin(tables, self._join(steps, group, wanted))
         return known.pattern
 
-    def _join(self, steps: Sequence[Step], group: tuple[int, ...], wanted: Collection[Variable]) -> Pattern | None:
+    def _join(
+        self, steps: Sequence[BodyStep], group: tuple[int, ...], wanted: Collection[Variable]
+    ) -> AtomPattern | None:
         inside = [steps[i] for i in group]
         outside = set(wanted).union(*(needs(s) for i, s in enumerate(steps) if i not in group))
         variables = sorted(set[Variable]().union(*map(needs, inside)) & outside, key=lambda v: v.name)
@@ -112,28 +114,28 @@ class StaticJoins:
         rows = self._rows(inside, variables, most)
         return None if rows is None else self._pattern(variables, rows)
 
-    def _rows(self, steps: Sequence[Step], variables: Sequence[Variable], most: int) -> Bindings | None:
-        """The distinct values of the variables, weighted; None if they are too many."""
+    def _rows(self, steps: Sequence[BodyStep], variables: Sequence[Variable], most: int) -> Bindings | None:
+        """The distinct values of the variables with weights; None if there are more than `most`."""
         blocks, length = [], 0
         for block in self.solver.solve(steps, variables):
-            blocks.append(block.folded())
+            blocks.append(block.deduplicated())
             length += blocks[-1].length
             if length > most:
                 return None
         empty = np.empty(0, dtype=np.int64)
         columns: Columns = {v: np.concatenate([b.columns[v] for b in blocks] or [empty]) for v in variables}
         weights = [np.ones(b.length, dtype=np.int64) if b.weight is None else b.weight for b in blocks]
-        return Bindings(columns, length, np.concatenate(weights) if weights else None).folded()
+        return Bindings(columns, length, np.concatenate(weights) if weights else None).deduplicated()
 
-    def _pattern(self, variables: Sequence[Variable], rows: Bindings) -> Pattern:
+    def _pattern(self, variables: Sequence[Variable], rows: Bindings) -> AtomPattern:
         if not rows.length:
-            return Pattern(_JOINED, tuple(variables), LocalFacts(self.dictionary, {}))
+            return AtomPattern(_JOINED, tuple(variables), LocalFacts(self.dictionary, {}))
         layout = layout_for(len(variables), len(self.dictionary))
         packed = layout.pack([rows.columns[v] for v in variables], rows.length)
         order = np.lexsort(packed[::-1])
         table = Table((Run(layout, packed[:, order]),))
         source = LocalFacts(self.dictionary, {(_JOINED, WHOLE): table})
-        pattern = Pattern(_JOINED, tuple(variables), source)
+        pattern = AtomPattern(_JOINED, tuple(variables), source)
         if rows.weight is None or (rows.weight == 1).all():
             return pattern
         return replace(pattern, weights=rows.weight[order])
@@ -147,13 +149,13 @@ def _nothing() -> None:
     return None
 
 
-def _table(step: Step) -> Table | None:
-    """The one table a positive atom reads, if it is one."""
-    return step.table() if isinstance(step, Pattern) and not step.negated else None
+def _table(step: BodyStep) -> Table | None:
+    """The table that a positive atom reads; None for other steps and for atoms that read several tables."""
+    return step.table() if isinstance(step, AtomPattern) and not step.negated else None
 
 
-def _groups(steps: Sequence[Step], static: Sequence[bool]) -> list[tuple[int, ...]]:
-    """Static atoms that share variables with each other: at least two together, the most first."""
+def _groups(steps: Sequence[BodyStep], static: Sequence[bool]) -> list[tuple[int, ...]]:
+    """Groups of at least two unchanged atoms that share variables, largest first."""
     groups: list[tuple[set[int], frozenset[Variable]]] = []
     for i, step in enumerate(steps):
         if static[i]:

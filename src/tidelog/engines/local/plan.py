@@ -1,20 +1,18 @@
-"""Which atom next: the one with the fewest matches, counted on a sample of the bindings, not guessed.
+"""The choice of the next atom: the one with the fewest matches, counted on a sample of the bindings.
 
-Sorted columns give the exact number of matches of an atom for given bindings by two searches. So the order of a join is
-chosen while it runs and does not depend on how the rule was written:
+On sorted columns two searches give the exact number of matches of an atom for given bindings. So the order of a join is
+chosen while it runs, and does not depend on the order in which the rule was written:
 
     a condition, assignment or negation      as soon as its variables are bound
     the first atom                           the smallest, or the one from which the second step is cheapest
-    any other atom                           the one that extends a sample of the bindings by least
+    any other atom                           the one with the fewest matches for a sample of the bindings
     two atoms for one step                   each binding takes the atom that has fewer matches for it
 
-The last is what keeps a cyclic body, `link(?C, ?P, ?D), joined(?P, ?Q, ?T), link(?D, ?Q, ?E)`, from expanding every
+Without the last case, a cyclic body such as `link(?C, ?P, ?D), joined(?P, ?Q, ?T), link(?D, ?Q, ?E)` would extend each
 binding by the atom that is better on average.
 
-One atom of a body as the engine sees it: constants as ids, and the tables it reads.
-
-A triple whose predicate is a variable is matched predicate by predicate: those the bindings name when the variable is
-bound (by a schema atom, usually), else all of them.
+A triple whose predicate is a variable is matched predicate by predicate: if the variable is bound, only those in the
+bindings, otherwise all.
 """
 
 from __future__ import annotations
@@ -32,21 +30,21 @@ from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Assignment, Condition, Variable, expression_variables
 
-Argument = Variable | int
+PatternArgument = Variable | int
 
 
 @dataclass(frozen=True)
-class Pattern:
+class AtomPattern:
     """A positive or negated atom with its constants as ids, and the facts it reads."""
 
     predicate: str
-    args: tuple[Argument, ...]
+    args: tuple[PatternArgument, ...]
     source: LocalFacts
     negated: bool = False
-    weights: Ints | None = None  # how many matches each row stands for, in the order of the table's only run
+    weights: Ints | None = None  # matches that each row of the table's only run stands for
 
     def table(self) -> Table | None:
-        """The table it reads, unless that depends on the bindings."""
+        """The table that the atom reads; None if it depends on the bindings or has no rows."""
         if self.predicate != TRIPLE:
             return self.source.table((self.predicate, WHOLE))
         name = self.args[1]
@@ -59,8 +57,8 @@ class Pattern:
     def _variables(self) -> frozenset[Variable]:
         return frozenset(a for a in self.args if isinstance(a, Variable))
 
-    def parts(self, bindings: Bindings) -> Iterator[tuple[Table, tuple[Argument, ...], Bindings]]:
-        """The tables to look in, with the columns of each and the bindings that belong there."""
+    def parts(self, bindings: Bindings) -> Iterator[tuple[Table, tuple[PatternArgument, ...], Bindings]]:
+        """The tables that the atom reads, with the arguments of their columns and the bindings for each table."""
         if self.predicate != TRIPLE:
             table = self.table()
             yield from [(table, self.args, bindings)] if table else []
@@ -82,7 +80,7 @@ class Pattern:
         return (probe(part, table, args) for table, args, part in self.parts(bindings))
 
     def count(self, bindings: Bindings) -> int:
-        """How many rows matching it for these bindings will look at."""
+        """The number of rows to look at for these bindings."""
         if bindings is UNIT and self.is_spread(()) and self.args[0] != self.args[2] and not self._has_constant():
             return self.source.triples
         if bindings is UNIT and not self.is_spread(()):
@@ -90,35 +88,35 @@ class Pattern:
         return sum(found.total for found in self.probes(bindings))
 
     def is_spread(self, bound: Collection[object]) -> bool:
-        """Whether it is a triple that may have any predicate, given these variables."""
+        """Whether this is a triple whose predicate is a variable that is not among the `bound` ones."""
         return self.predicate == TRIPLE and isinstance(self.args[1], Variable) and self.args[1] not in bound
 
     def _has_constant(self) -> bool:
         return any(isinstance(a, int) for a in self.args)
 
 
-Step = Pattern | Condition | Assignment
+BodyStep = AtomPattern | Condition | Assignment
 
 
-def needs(step: Step) -> frozenset[Variable]:
-    """The variables a step mentions."""
-    if isinstance(step, Pattern):
+def needs(step: BodyStep) -> frozenset[Variable]:
+    """The variables of a step."""
+    if isinstance(step, AtomPattern):
         return step.variables()
     mentioned = frozenset(expression_variables(step.expression))
     return mentioned | {step.variable} if isinstance(step, Assignment) else mentioned
 
 
-SAMPLE = 256  # bindings looked at to choose the next atom
-_TINY = 32  # a beginning with fewer rows is not worth improving
-_LARGE = 50_000  # rows of a second step from which on a better first step is looked for
-_WORTH_SPLITTING = 0.7  # the part of the rows that must be saved for two atoms to share a step
+SAMPLE = 256  # bindings in the sample to choose the next atom
+_SMALL_START = 32  # with fewer rows than this, no better first atom is looked for
+_LARGE_SECOND_STEP = 50_000  # rows of a second step from which a better first atom is looked for
+_WORTH_SPLITTING = 0.7  # two atoms share a step if less than this fraction of the rows is left
 
 
-def positive(steps: Sequence[Step]) -> list[Pattern]:
-    return [s for s in steps if isinstance(s, Pattern) and not s.negated]
+def positive(steps: Sequence[BodyStep]) -> list[AtomPattern]:
+    return [s for s in steps if isinstance(s, AtomPattern) and not s.negated]
 
 
-def next_step(bindings: Bindings, steps: Sequence[Step]) -> Step:
+def next_step(bindings: Bindings, steps: Sequence[BodyStep]) -> BodyStep:
     bound = bindings.columns.keys()
     for step in steps:
         if _is_ready(step, steps, bound):
@@ -131,17 +129,17 @@ def next_step(bindings: Bindings, steps: Sequence[Step]) -> Step:
     return _cheapest(_connected(patterns, bound) or patterns, sample_of(bindings))
 
 
-def _cheapest(patterns: Sequence[Pattern], sample: Bindings) -> Pattern:
-    """The atom with fewest matches; those that look into every table of triples are asked only if no other will do."""
+def _cheapest(patterns: Sequence[AtomPattern], sample: Bindings) -> AtomPattern:
+    """The atom with the fewest matches; atoms that read all tables of triples are counted only if needed."""
     counts = {id(p): p.count(sample) for p in patterns if not p.is_spread(sample.columns.keys())}
-    if not counts or min(counts.values()) > _TINY * sample.length:
+    if not counts or min(counts.values()) > _SMALL_START * sample.length:
         counts |= {id(p): p.count(sample) for p in patterns if id(p) not in counts}
     return min((p for p in patterns if id(p) in counts), key=lambda p: counts[id(p)])
 
 
-def _is_ready(step: Step, steps: Sequence[Step], bound: Collection[object]) -> bool:
+def _is_ready(step: BodyStep, steps: Sequence[BodyStep], bound: Collection[object]) -> bool:
     """Whether a condition, assignment or negation can be evaluated now."""
-    if not isinstance(step, Pattern):
+    if not isinstance(step, AtomPattern):
         return all(v in bound for v in expression_variables(step.expression))
     if not step.negated:
         return False
@@ -149,7 +147,7 @@ def _is_ready(step: Step, steps: Sequence[Step], bound: Collection[object]) -> b
     return all(v in bound for v in step.variables() & elsewhere)
 
 
-def _connected(patterns: Sequence[Pattern], bound: Collection[object]) -> list[Pattern]:
+def _connected(patterns: Sequence[AtomPattern], bound: Collection[object]) -> list[AtomPattern]:
     return [p for p in patterns if not p.variables() or any(v in bound for v in p.variables())]
 
 
@@ -159,17 +157,21 @@ def sample_of(bindings: Bindings) -> Bindings:
     return bindings.take(np.linspace(0, bindings.length - 1, SAMPLE).astype(np.int64))
 
 
-def _first(patterns: Sequence[Pattern]) -> Pattern:
-    """The smallest atom, unless what follows it is so large that another beginning is worth a look."""
+def _first(patterns: Sequence[AtomPattern]) -> AtomPattern:
+    """The smallest atom, or a better first atom if the second step would be large."""
     sizes = {id(p): p.count(UNIT) for p in patterns}
     smallest = min(patterns, key=lambda p: sizes[id(p)])
-    if len(patterns) < 3 or sizes[id(smallest)] < _TINY or _second(smallest, sizes[id(smallest)], patterns) < _LARGE:
+    if (
+        len(patterns) < 3
+        or sizes[id(smallest)] < _SMALL_START
+        or _second(smallest, sizes[id(smallest)], patterns) < _LARGE_SECOND_STEP
+    ):
         return smallest
     return min(patterns, key=lambda p: sizes[id(p)] + _second(p, sizes[id(p)], patterns))
 
 
-def _second(first: Pattern, size: int, patterns: Sequence[Pattern]) -> float:
-    """How many rows the cheapest second step would look at, each binding taking its cheapest atom."""
+def _second(first: AtomPattern, size: int, patterns: Sequence[AtomPattern]) -> float:
+    """The estimated rows of the second step, if each binding takes its cheapest atom."""
     sample = _rows_of(first)
     if sample is None or not size:
         return float(size)
@@ -180,22 +182,22 @@ def _second(first: Pattern, size: int, patterns: Sequence[Pattern]) -> float:
     return float(np.minimum.reduce(counts).sum()) * size / sample.length
 
 
-def _rows_of(pattern: Pattern) -> Bindings | None:
-    """A sample of the rows of an atom."""
+def _rows_of(pattern: AtomPattern) -> Bindings | None:
+    """A sample of the rows of an atom; None if it reads several tables."""
     found = [f for f in pattern.probes(UNIT) if f.total]
     return max(found, key=lambda f: f.total).sample(SAMPLE) if len(found) == 1 else None
 
 
-def _counts(pattern: Pattern, bindings: Bindings) -> Ints | None:
-    """How many rows each binding would look at; None for an atom that reads several tables."""
+def _counts(pattern: AtomPattern, bindings: Bindings) -> Ints | None:
+    """The number of rows to look at for each binding; None for an atom that reads several tables."""
     found = list(pattern.probes(bindings))
     if not found:
         return np.zeros(bindings.length, dtype=np.int64)
     return found[0].counts() if len(found) == 1 and found[0].bindings is bindings else None
 
 
-def rival(bindings: Bindings, step: Pattern, steps: Sequence[Step]) -> tuple[Pattern, Mask] | None:
-    """Another atom for this step and the bindings for which it has fewer matches, where that saves enough."""
+def rival(bindings: Bindings, step: AtomPattern, steps: Sequence[BodyStep]) -> tuple[AtomPattern, Mask] | None:
+    """Another atom for this step and the bindings for which it has fewer matches; None if it saves too little."""
     if bindings.length <= SAMPLE:
         return None
     others = _connected(positive(steps), bindings.columns.keys())
@@ -205,7 +207,7 @@ def rival(bindings: Bindings, step: Pattern, steps: Sequence[Step]) -> tuple[Pat
     mine = _counts(step, sample)
     if mine is None or mine.sum() <= sample.length:
         return None
-    best: tuple[float, Pattern] | None = None
+    best: tuple[float, AtomPattern] | None = None
     for other in others:
         theirs = _counts(other, sample)
         if theirs is not None:

@@ -1,16 +1,16 @@
-"""Rules that differ only in constants run as one.
+"""Rules that differ only in constants are run as one rule.
 
 An ontology gives hundreds of rules of a few shapes:
 
     [?x, rdf:type, ub:Person] :- [?x, rdf:type, ub:Student] .
     [?x, rdf:type, ub:Work] :- [?x, rdf:type, ub:Course] .
 
-When little has changed, what a rule costs is not its matches but being looked at. So the rules of one shape become one
-rule with the constants in a relation of their own:
+For a small change the cost of a rule is not its matches but the test whether it has any. So the rules of one shape
+(a family) become one rule, with their constants in a relation:
 
     [?0, rdf:type, ?1] :- (constants)(?1, ?2), [?0, rdf:type, ?2] .
 
-A triple's predicate is not lifted: it says which table to read. Matches, and so derivations, are the same ones.
+The predicate of a triple is not lifted, because it selects the table to read. Matches and derivations are the same.
 """
 
 from __future__ import annotations
@@ -42,57 +42,58 @@ from tidelog.rules.syntax import (
 )
 
 CONSTANTS = "(constants)"
-Extend = Callable[[Rule], SourcedRule[LocalFacts]]
-_SMALL = 20_000  # facts in the smallest source up to which looking at rules is what costs
+_GROUPED_FACTS = 20_000  # facts in the smallest source up to which grouping pays
 
 
 @dataclass(frozen=True)
-class _Member:
-    """A rule as a member of a family: the family's rule, and this rule's constants."""
+class _LiftedRule:
+    """A rule as the rule of its family and its own constants."""
 
     family: Rule
     constants: tuple[Term, ...]
 
 
-class Families:
-    """Groups extended rules for one dictionary."""
+class RuleGrouping:
+    """Groups rules for one dictionary."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
         self._tables: dict[tuple[tuple[Term, ...], ...], LocalFacts] = {}
 
-    def united(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
-        """The same matches from fewer rules."""
-        return list(rules) if len(rules) < 2 or smallest(rules[0].sources) > _SMALL else self._united(rules)
+    def grouped(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
+        """Fewer rules with the same matches."""
+        return list(rules) if len(rules) < 2 or smallest(rules[0].sources) > _GROUPED_FACTS else self._grouped(rules)
 
-    def united_as_ever(
-        self, some: Sequence[Rule], rules: Sequence[Rule], extend: Extend
+    def group_stably(
+        self, some: Sequence[Rule], rules: Sequence[Rule], with_sources: Callable[[Rule], SourcedRule[LocalFacts]]
     ) -> list[SourcedRule[LocalFacts]]:
-        """Some of the rules, with all others of their families: whatever is asked, a rule runs with the same ones."""
+        """The groups of the rules in `some`, each with all its members among `rules`: a rule is always run in the same
+        group.
+        """
         wanted = {_family(rule) for rule in some}
-        return self._united([extend(rule) for rule in rules if _family(rule) in wanted])
+        return self._grouped([with_sources(rule) for rule in rules if _family(rule) in wanted])
 
-    def _united(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
+    def _grouped(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
         groups: dict[tuple[Rule, tuple[int, ...]], dict[tuple[Term, ...], SourcedRule[LocalFacts]]] = {}
         alone: list[SourcedRule[LocalFacts]] = []
-        for extended in rules:
-            member = _member(extended.rule)
+        for sourced in rules:
+            member = _lifted(sourced.rule)
             if member is None:
-                alone.append(extended)
+                alone.append(sourced)
                 continue
-            group = groups.setdefault((member.family, tuple(map(id, extended.sources))), {})
-            if member.constants in group:  # the same rule twice: its matches count twice
-                alone.append(extended)
-            group.setdefault(member.constants, extended)
-        return [*alone, *(self._unite(family, group) for (family, _), group in groups.items())]
+            group = groups.setdefault((member.family, tuple(map(id, sourced.sources))), {})
+            if member.constants in group:  # the same rule twice: its matches are counted twice
+                alone.append(sourced)
+            group.setdefault(member.constants, sourced)
+        return [*alone, *(self._as_one_rule(family, group) for (family, _), group in groups.items())]
 
-    def _unite(
+    def _as_one_rule(
         self, family: Rule, group: Mapping[tuple[Term, ...], SourcedRule[LocalFacts]]
     ) -> SourcedRule[LocalFacts]:
-        extended = next(iter(group.values()))
+        sourced = next(iter(group.values()))
         if len(group) == 1:
-            return extended
-        first, *others = extended.sources
+            return sourced
+        first, *others = sourced.sources
         return SourcedRule(family, (first, self._table(tuple(group)), *others))
 
     def _table(self, rows: tuple[tuple[Term, ...], ...]) -> LocalFacts:
@@ -108,8 +109,8 @@ class Families:
 
 
 @lru_cache(maxsize=20_000)
-def _member(rule: Rule) -> _Member | None:
-    """None for rules that cannot be lifted: no constants, an aggregate, or a body that does not start with an atom."""
+def _lifted(rule: Rule) -> _LiftedRule | None:
+    """None if a rule has no constants, has an aggregate, or has a body that does not start with an atom."""
     if rule.aggregate is not None or not rule.body or not isinstance(rule.body[0], Atom):
         return None
     lifting = _Lifting()
@@ -124,12 +125,12 @@ def _member(rule: Rule) -> _Member | None:
         return None
     first, *others = shape.body
     constants = Atom(CONSTANTS, tuple(Variable(f"{i}'") for i in range(len(lifting.constants))))
-    return _Member(_shared(replace(shape, body=(first, constants, *others))), tuple(lifting.constants))
+    return _LiftedRule(_shared(replace(shape, body=(first, constants, *others))), tuple(lifting.constants))
 
 
 def _family(rule: Rule) -> Rule:
-    """What is the same for all rules of a family; a rule that has none is alone."""
-    member = _member(rule)
+    """The rule of the family; a rule without family is its own."""
+    member = _lifted(rule)
     return rule if member is None else member.family
 
 
@@ -140,7 +141,7 @@ def _shared(family: Rule) -> Rule:
 
 
 class _Lifting:
-    """Renames variables in order of appearance and takes the constants out."""
+    """Renames variables in order of appearance and replaces constants by variables."""
 
     def __init__(self) -> None:
         self.constants: list[Term] = []

@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tidelog.engines.local.expressions import Computer
+from tidelog.engines.local.expressions import ColumnEvaluator
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.plan import Argument, Pattern, Step, needs, next_step, rival
+from tidelog.engines.local.plan import AtomPattern, BodyStep, PatternArgument, needs, next_step, rival
 from tidelog.kernel.budget import Budget
 from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Mask, find
 from tidelog.kernel.table import Table
 from tidelog.rules.syntax import Atom, Literal, Negation, Variable
 
-_FOLD = 4096  # from this many rows on, folding equal ones pays
+_DEDUPLICATED_ROWS = 4096  # rows from which deduplication pays
 
 
 @dataclass
 class Effort:
-    """How many rows were looked at."""
+    """The number of rows that a rule has looked at."""
 
     rows: int = 0
 
@@ -29,37 +29,37 @@ class Effort:
 class Solver:
     """Evaluates bodies with one dictionary and one budget."""
 
-    def __init__(self, computer: Computer, budget: Budget) -> None:
-        self.computer = computer
+    def __init__(self, evaluator: ColumnEvaluator, budget: Budget) -> None:
+        self.evaluator = evaluator
         self.budget = budget
-        # By rule, the atoms that `supports` goes on with, and whether it passes them.
-        self.windowed: dict[str, dict[tuple[str, tuple[Argument, ...]], bool]] = {}
+        # By rule: the atoms that `supports` chose for its windows, and whether it passes them.
+        self.windowed: dict[str, dict[tuple[str, tuple[PatternArgument, ...]], bool]] = {}
 
-    def steps(self, body: Sequence[Literal], sources: Sequence[LocalFacts]) -> list[Step]:
+    def steps(self, body: Sequence[Literal], sources: Sequence[LocalFacts]) -> list[BodyStep]:
         """The body with constants as ids, each atom with its source."""
-        steps: list[Step] = []
+        steps: list[BodyStep] = []
         remaining = iter(sources)
         for literal in body:
             if isinstance(literal, Atom | Negation):
                 atom = literal if isinstance(literal, Atom) else literal.atom
-                args = tuple(a if isinstance(a, Variable) else self.computer.encode(a) for a in atom.args)
-                steps.append(Pattern(atom.predicate, args, next(remaining), isinstance(literal, Negation)))
+                args = tuple(a if isinstance(a, Variable) else self.evaluator.encode(a) for a in atom.args)
+                steps.append(AtomPattern(atom.predicate, args, next(remaining), isinstance(literal, Negation)))
             else:
                 steps.append(literal)
         return steps
 
     def solve(
-        self, steps: Sequence[Step], wanted: Collection[Variable], effort: Effort | None = None
+        self, steps: Sequence[BodyStep], wanted: Collection[Variable], effort: Effort | None = None
     ) -> Iterator[Bindings]:
-        """Every match, as blocks of bindings of the wanted variables (rows may repeat, see `Bindings.weight`)."""
-        return _Search(self, frozenset(wanted), effort or Effort()).run(UNIT, list(steps))
+        """All matches, as blocks of bindings of the wanted variables (rows may repeat, see `Bindings.weight`)."""
+        return _BodySearch(self, frozenset(wanted), effort or Effort()).run(UNIT, list(steps))
 
-    def solve_from(self, bindings: Bindings, steps: list[Step], wanted: Collection[Variable]) -> Iterator[Bindings]:
-        """The same, starting from bindings that some of the body has already given."""
-        return _Search(self, frozenset(wanted), Effort()).run(bindings, steps)
+    def solve_from(self, bindings: Bindings, steps: list[BodyStep], wanted: Collection[Variable]) -> Iterator[Bindings]:
+        """All matches that extend `bindings`, which the other steps of the body have given."""
+        return _BodySearch(self, frozenset(wanted), Effort()).run(bindings, steps)
 
-    def has_match(self, step: Pattern, bindings: Bindings) -> Mask:
-        """Which bindings have a match for an atom; variables of its own may be anything."""
+    def has_match(self, step: AtomPattern, bindings: Bindings) -> Mask:
+        """Which bindings have a match for an atom; its other variables may have any value."""
         rowid = object()
         numbered = bindings.with_column(rowid, np.arange(bindings.length, dtype=np.int64))
         matched = np.zeros(bindings.length, dtype=np.bool_)
@@ -70,17 +70,17 @@ class Solver:
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
-    """One body being solved."""
+class _BodySearch:
+    """The search for all matches of one body."""
 
     solver: Solver
     wanted: frozenset[Variable]
     effort: Effort
 
-    def run(self, bindings: Bindings, steps: list[Step]) -> Iterator[Bindings]:
+    def run(self, bindings: Bindings, steps: list[BodyStep]) -> Iterator[Bindings]:
         while steps and bindings.length:
             step = next_step(bindings, steps)
-            if isinstance(step, Pattern) and not step.negated:
+            if isinstance(step, AtomPattern) and not step.negated:
                 yield from self._join(step, bindings, steps)
                 return
             steps = [s for s in steps if s is not step]
@@ -88,16 +88,16 @@ class _Search:
         if bindings.length:
             yield bindings
 
-    def _needed(self, steps: Sequence[Step]) -> frozenset[Variable]:
+    def _needed(self, steps: Sequence[BodyStep]) -> frozenset[Variable]:
         return self.wanted.union(*map(needs, steps))
 
-    def _filter(self, step: Step, bindings: Bindings) -> Bindings:
-        if isinstance(step, Pattern):
+    def _filter(self, step: BodyStep, bindings: Bindings) -> Bindings:
+        if isinstance(step, AtomPattern):
             return bindings.take(~self.solver.has_match(step, bindings))
-        return self.solver.computer.apply(step, bindings)
+        return self.solver.evaluator.apply(step, bindings)
 
-    def _join(self, step: Pattern, bindings: Bindings, steps: list[Step]) -> Iterator[Bindings]:
-        """Extend the bindings by an atom and go on; some bindings may do better with another atom first."""
+    def _join(self, step: AtomPattern, bindings: Bindings, steps: list[BodyStep]) -> Iterator[Bindings]:
+        """Extend the bindings by an atom and continue; some bindings may take another atom first."""
         rest = [s for s in steps if s is not step]
         better = rival(bindings, step, rest)
         if better is not None:
@@ -106,7 +106,7 @@ class _Search:
             bindings = bindings.take(~fewer)
         yield from self._extend(step, bindings, rest)
 
-    def _extend(self, step: Pattern, bindings: Bindings, rest: list[Step]) -> Iterator[Bindings]:
+    def _extend(self, step: AtomPattern, bindings: Bindings, rest: list[BodyStep]) -> Iterator[Bindings]:
         needed = self._needed(rest)
         blocks = self._blocks(step, bindings, needed) if bindings.length else iter(())
         if not rest:
@@ -114,9 +114,9 @@ class _Search:
             return
         drops = not needed.issuperset(step.variables() | bindings.columns.keys())
         for block in blocks:
-            yield from self.run(_fold(block) if drops else block, rest)
+            yield from self.run(_deduplicated(block) if drops else block, rest)
 
-    def _blocks(self, step: Pattern, bindings: Bindings, needed: frozenset[Variable]) -> Iterator[Bindings]:
+    def _blocks(self, step: AtomPattern, bindings: Bindings, needed: frozenset[Variable]) -> Iterator[Bindings]:
         budget = self.solver.budget
         for found in step.probes(bindings):
             total = found.total
@@ -135,8 +135,8 @@ class _Search:
                     yield _weighted(block, found.table, step).only(needed)
 
 
-def _weighted(block: Bindings, table: Table, step: Pattern) -> Bindings:
-    """Each row with the weight of the table's row that it matched."""
+def _weighted(block: Bindings, table: Table, step: AtomPattern) -> Bindings:
+    """The block with the weights of the table rows that it matched."""
     assert step.weights is not None
     (run,) = table.runs
     at, _ = find(run.rows, run.layout.pack([block.columns[a] for a in step.args], block.length))
@@ -144,6 +144,6 @@ def _weighted(block: Bindings, table: Table, step: Pattern) -> Bindings:
     return replace(block, weight=weight if block.weight is None else block.weight * weight)
 
 
-def _fold(bindings: Bindings) -> Bindings:
-    """Fold rows that became equal when a variable was dropped; worth it only for many rows of few columns."""
-    return bindings.folded() if bindings.length >= _FOLD and len(bindings.columns) <= 2 else bindings
+def _deduplicated(bindings: Bindings) -> Bindings:
+    """Merge rows that became equal when a variable was dropped, if there are many rows and few columns."""
+    return bindings.deduplicated() if bindings.length >= _DEDUPLICATED_ROWS and len(bindings.columns) <= 2 else bindings

@@ -1,14 +1,14 @@
 """The verb `supports`: some matches of each guard fact, a window of candidates at a time.
 
-The guard is matched first, then atoms that its variables bind completely, then one atom in the window: candidate number
-n of a binding is the n-th row of that atom's range, so a window is a cut in positions, not a search. Atoms with few
-matches that leave others open are passed first, all of their matches at once:
+The guard is matched first, then the atoms whose variables are all bound, then one atom in the window. Candidate number
+n of a binding is the n-th row of this atom's range, so a window is a range of positions, not a search. An atom with few
+matches that leaves variables of other atoms free is passed first, with all its matches at once:
 
     [?y, rdf:type, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y] .
 
-has few properties ?p for a class, and a window on the many triples of each. Which atoms these are may depend on the
-rule and on its sources, but not on the guard facts at hand, or windows would not fit together; it is decided once and
-remembered.
+has few properties ?p for a class, and the window is on the many triples of each property. The choice of these atoms may
+depend on the rule and on its sources, but not on the guard facts of one call: otherwise two windows would not fit
+together. So it is made once per rule and stored.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
+from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.heads import Gathered
-from tidelog.engines.local.plan import Pattern, Step, needs, positive, sample_of
+from tidelog.engines.local.plan import AtomPattern, BodyStep, needs, positive, sample_of
 from tidelog.engines.local.rule_grouping import CONSTANTS
 from tidelog.kernel.join import UNIT, Bindings, Probe
 from tidelog.kernel.rows import Ints
@@ -32,28 +32,29 @@ if TYPE_CHECKING:
     from tidelog.engines.local.solve import Solver
 
 Variables = frozenset[Variable]
-Window = tuple[int, int | None]  # candidates of a guard fact from number `start` up to `stop` (None: all the rest)
+# The candidates of a guard fact from number `start` up to `stop` (None: all the rest).
+CandidateWindow = tuple[int, int | None]
 
-_PASSED = 16  # matches for each binding up to which an atom is passed
+_MOST_PASSED_MATCHES = 16  # matches per binding up to which an atom is passed
 
 
-class Supports:
-    """The supports of one batch of rules in one window."""
+class SupportSearch:
+    """Collects the supports of some rules in one window."""
 
-    def __init__(self, solver: Solver, gather: Callable[[], Gathered], start: int, stop: int | None) -> None:
-        """Gathers body facts, the guards that have a match, and those that have more candidates."""
+    def __init__(self, solver: Solver, gather: Callable[[], FactBuilder], start: int, stop: int | None) -> None:
+        """`gather` makes the builders for body facts, guards with a match, and guards with more candidates."""
         self.solver = solver
         self.gathered, self.proved, self.unfinished = gather(), gather(), gather()
         self.start, self.stop = start, stop
 
-    def add(self, extended: SourcedRule[LocalFacts], work: Work) -> None:
-        rule = extended.rule
-        guard, *rest = self.solver.steps(rule.body, extended.sources)
-        assert isinstance(guard, Pattern)
+    def add(self, sourced: SourcedRule[LocalFacts], work: Work) -> None:
+        rule = sourced.rule
+        guard, *rest = self.solver.steps(rule.body, sourced.sources)
+        assert isinstance(guard, AtomPattern)
         wanted = frozenset(v for atom in rule.atoms for v in atom.variables())
         needed = wanted.union(*map(needs, rest))
         guards = _extended(iter((UNIT,)), guard, needed, self.solver)
-        if rest and isinstance(rest[0], Pattern) and rest[0].predicate == CONSTANTS:
+        if rest and isinstance(rest[0], AtomPattern) and rest[0].predicate == CONSTANTS:
             guards, rest = _extended(guards, rest[0], needed, self.solver), rest[1:]
         bodies = [a for a in rule.atoms[1:] if a.predicate != CONSTANTS]
         for block in guards:
@@ -63,9 +64,9 @@ class Supports:
                 self.proved.add_heads(rule.atoms[:1], matched)
 
     def _candidates(
-        self, rule: Rule, bindings: Bindings, steps: list[Step], needed: Variables, wanted: Variables
+        self, rule: Rule, bindings: Bindings, steps: list[BodyStep], needed: Variables, wanted: Variables
     ) -> Iterator[Bindings]:
-        """Matches whose candidate is in the window."""
+        """The matches whose candidate is in the window."""
         bindings, steps = self._checked(bindings, steps)
         windowed = self._windowed(rule, bindings, steps) if bindings.length else None
         if windowed is None:
@@ -81,15 +82,15 @@ class Supports:
             for block in cut.carry_out(needed, self.solver.budget):
                 yield from self.solver.solve_from(block, rest, wanted)
 
-    def _checked(self, bindings: Bindings, steps: list[Step]) -> tuple[Bindings, list[Step]]:
-        """Without the atoms that are bound completely, and without the bindings for which one has no match."""
+    def _checked(self, bindings: Bindings, steps: list[BodyStep]) -> tuple[Bindings, list[BodyStep]]:
+        """Without the atoms whose variables are all bound, and without the bindings that these atoms do not match."""
         for step in [s for s in positive(steps) if s.variables() <= bindings.columns.keys()]:
             bindings = bindings.take(self.solver.has_match(step, bindings))
             steps = [s for s in steps if s is not step]
         return bindings, steps
 
-    def _windowed(self, rule: Rule, bindings: Bindings, steps: Sequence[Step]) -> Pattern | None:
-        """The atom to go on with: the one with fewest matches, of those that the bindings reach."""
+    def _windowed(self, rule: Rule, bindings: Bindings, steps: Sequence[BodyStep]) -> AtomPattern | None:
+        """The next atom: the one with the fewest matches among those that share a variable with the bindings."""
         bound = bindings.columns.keys()
         open_ = positive(steps)
         free = [p for p in open_ if p.variables() & bound] or open_
@@ -101,15 +102,15 @@ class Supports:
             sample = sample_of(bindings)
             counts = {id(p): p.count(sample) for p in free}
             chosen = min(free, key=lambda p: counts[id(p)])
-            few = counts[id(chosen)] <= _PASSED * sample.length
-            known[chosen.predicate, chosen.args] = few and _leaves_open(chosen, open_, bound)
+            is_short = counts[id(chosen)] <= _MOST_PASSED_MATCHES * sample.length
+            known[chosen.predicate, chosen.args] = is_short and _leaves_open(chosen, open_, bound)
         return chosen
 
-    def _is_passed(self, rule: Rule, step: Pattern) -> bool:
+    def _is_passed(self, rule: Rule, step: AtomPattern) -> bool:
         return self.solver.windowed[rule.key][step.predicate, step.args]
 
-    def _cuts(self, rule: Rule, windowed: Pattern, bindings: Bindings) -> Iterator[Probe]:
-        """The part in the window of each table that the atom reads; if any predicate will do, tables in their order."""
+    def _cuts(self, rule: Rule, windowed: AtomPattern, bindings: Bindings) -> Iterator[Probe]:
+        """The part in the window of each table that the atom reads; tables of several predicates in their order."""
         spread = windowed.is_spread(bindings.columns.keys())
         before = np.zeros(bindings.length, dtype=np.int64)
         for found in windowed.probes(bindings):
@@ -130,14 +131,14 @@ class Supports:
             self.unfinished.add_heads(rule.atoms[:1], bindings.take(more))
 
 
-def _leaves_open(step: Pattern, steps: Sequence[Pattern], bound: Collection[object]) -> bool:
-    """Whether some other atom is still not bound completely after this one."""
+def _leaves_open(step: AtomPattern, steps: Sequence[AtomPattern], bound: Collection[object]) -> bool:
+    """Whether another atom still has a free variable after this one."""
     inside = step.variables()
     return any(v not in bound and v not in inside for p in steps for v in p.variables())
 
 
-def _extended(blocks: Iterator[Bindings], step: Pattern, needed: Variables, solver: Solver) -> Iterator[Bindings]:
-    """The bindings extended by an atom."""
+def _extended(blocks: Iterator[Bindings], step: AtomPattern, needed: Variables, solver: Solver) -> Iterator[Bindings]:
+    """The bindings sourced by an atom."""
     for block in blocks:
         for found in step.probes(block):
             yield from (b for b in found.carry_out(needed, solver.budget) if b.length)

@@ -1,4 +1,4 @@
-"""Counts of facts as packed rows with a weight each, and how they are gathered from matches."""
+"""Counts of facts: packed rows with a weight each. And a builder that collects them from matches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.kernel.budget import Budget
-from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.table import Table
@@ -18,29 +18,29 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Aggregate, Atom, Variable
 
-_CLAIM = 8 << 20  # bytes gathered between two looks at the memory budget
+_CLAIMED_BYTES = 8 << 20  # new bytes between two checks of the memory budget
 
 
 class LocalTally:
     """Facts and their counts; see `tidelog.algebra.fact_set`."""
 
-    def __init__(self, dictionary: Dictionary, counts: Mapping[Relation, Counts]) -> None:
+    def __init__(self, dictionary: Dictionary, counts: Mapping[Relation, RowCounts]) -> None:
         self.dictionary = dictionary
         self.counts = MappingProxyType({r: c for r, c in counts.items() if c.size})
 
     @classmethod
     def once(cls, facts: LocalFacts) -> LocalTally:
-        counts = {r: Counts.of_run(Weighted.once(table.flat)) for r, table in facts.tables.items()}
+        counts = {r: RowCounts.of_run(WeightedRun.once(table.flat)) for r, table in facts.tables.items()}
         return cls(facts.dictionary, counts)
 
     @classmethod
     def sum(cls, dictionary: Dictionary, tallies: Iterable[LocalTally]) -> LocalTally:
-        """Many tallies as one."""
-        parts: dict[Relation, list[Counts]] = {}
+        """The sum of tallies."""
+        parts: dict[Relation, list[RowCounts]] = {}
         for tally in tallies:
             for relation, counts in tally.counts.items():
                 parts.setdefault(relation, []).append(counts)
-        return cls(dictionary, {r: Counts.sum(counts) for r, counts in parts.items()})
+        return cls(dictionary, {r: RowCounts.sum(counts) for r, counts in parts.items()})
 
     def __len__(self) -> int:
         return sum(map(len, self.counts.values()))
@@ -71,8 +71,8 @@ class LocalTally:
         return LocalFacts(self.dictionary, {r: Table((run,)) for r, run in positive.items() if len(run)})
 
 
-class Tallied:
-    """A tally in the making: the heads of matches, block by block."""
+class TallyBuilder:
+    """Collects the heads of matches, block by block, and builds a tally of them."""
 
     def __init__(self, dictionary: Dictionary, budget: Budget) -> None:
         self.dictionary = dictionary
@@ -81,7 +81,7 @@ class Tallied:
         self.unclaimed = 0
 
     def add_head(self, head: Atom, block: Bindings) -> None:
-        """One head of every match; triples are counted under their own predicate."""
+        """Count one head of each match; a triple is counted in the relation of its predicate."""
         if head.predicate != TRIPLE:
             self._add((head.predicate, WHOLE), head.args, block)
             return
@@ -97,15 +97,15 @@ class Tallied:
         self._claim(8 * block.length * (layout.words + 1), relation)
         columns: list[Ints | int] = [block.columns[a] if isinstance(a, Variable) else self._encode(a) for a in args]
         weight = np.broadcast_to(np.int64(1), block.length) if block.weight is None else block.weight
-        weighted = Weighted.summed(layout, layout.pack(columns, block.length), weight)
-        self.tally += LocalTally(self.dictionary, {relation: Counts.of_run(weighted)})
+        weighted = WeightedRun.summed(layout, layout.pack(columns, block.length), weight)
+        self.tally += LocalTally(self.dictionary, {relation: RowCounts.of_run(weighted)})
 
     def _encode(self, term: str | Aggregate) -> int:
         return self.dictionary.encode(term)  # type: ignore[arg-type]
 
     def _claim(self, nbytes: int, relation: Relation) -> None:
-        """Count these bytes; sorting and merging them will need about as much again."""
+        """Count bytes; sorting and merging the rows needs about as many again."""
         self.unclaimed += 2 * nbytes
-        if self.unclaimed >= _CLAIM:
+        if self.unclaimed >= _CLAIMED_BYTES:
             self.budget.claim(self.unclaimed, f"counting the derivations of {relation[0]}")
             self.unclaimed = 0

@@ -20,7 +20,8 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.small.backward import Backward
 from tidelog.engines.local.small.forward import Forward
-from tidelog.engines.local.supports import Window
+from tidelog.engines.local.small.rule_shapes import RuleShapes
+from tidelog.engines.local.supports import CandidateWindow
 from tidelog.rules.syntax import Rule
 
 T = TypeVar("T")
@@ -32,8 +33,9 @@ class SmallChanges:
     """The verbs of the fast path, for one dictionary."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._forward = _ByRules(lambda rules: Forward(dictionary, rules))
-        self._backward = _ByRules(lambda rules: Backward(dictionary, rules))
+        shapes = RuleShapes(dictionary)
+        self._forward = _ByRules(lambda rules: Forward(shapes, rules))
+        self._backward = _ByRules(lambda rules: Backward(shapes, rules))
 
     def derive(
         self, rules: Sequence[Rule], left: LocalFacts, pivot: LocalFacts, right: LocalFacts, work: Work
@@ -42,7 +44,7 @@ class SmallChanges:
         return self._forward.of(rules).heads(left, pivot, right, work)
 
     def supports(
-        self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, window: Window, work: Work
+        self, rules: Sequence[Rule], guards: LocalFacts, facts: LocalFacts, window: CandidateWindow, work: Work
     ) -> tuple[LocalFacts, LocalFacts, list[Rule], Sequence[Rule]] | None:
         """Body facts in the window, guards with more candidates, the rules left that the guards may match, and all
         rules that are left whatever the guards are.

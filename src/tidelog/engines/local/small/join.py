@@ -1,7 +1,7 @@
-"""Joins from few facts: a family of rules, with pairs of a fact and a member as the bindings to start from.
+"""Joins from few facts: a family of rules, with pairs of a fact and a rule as the first bindings.
 
-Nothing is planned and nothing is carried out beforehand: places are looked up in the sets they read, one after the
-other. Whatever would become large is left to `solve`, which can do it in blocks.
+Each body atom is looked up in the set that it reads, one atom after the other. A join with too many bindings is left to
+`solve`, which works in blocks.
 """
 
 from __future__ import annotations
@@ -11,26 +11,26 @@ from collections.abc import Sequence
 import numpy as np
 
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.small.rule_shapes import Family, Place, Step
-from tidelog.kernel.lookup import Lookup, Reach, encode
+from tidelog.engines.local.small.rule_shapes import JoinStep, RuleFamily, ShapeAtom
+from tidelog.kernel.lookup import RelationLookup, RowRanges, encode
 from tidelog.kernel.rows import HALF, Ints, Mask
 
-MOST = 1 << 18  # bindings at once
+MOST_BINDINGS = 1 << 18  # bindings of one join
 
 
-class Matches:
-    """Bindings of a family's variables, each with the fact it started from and the member of the family."""
+class FamilyMatches:
+    """Bindings of a family's variables, each with the fact it started from and the number of its rule (member)."""
 
     __slots__ = ("fact", "family", "member", "variables")
 
-    def __init__(self, family: Family, fact: Ints, member: Ints, variables: list[Ints | None]) -> None:
+    def __init__(self, family: RuleFamily, fact: Ints, member: Ints, variables: list[Ints | None]) -> None:
         self.family = family
         self.fact, self.member = fact, member
         self.variables = variables
 
     @classmethod
-    def of(cls, family: Family, columns: Sequence[Ints], fact: Ints, member: Ints) -> Matches:
-        """Pairs of a fact, given by its two columns, and a member whose pivot it may match."""
+    def of(cls, family: RuleFamily, columns: Sequence[Ints], fact: Ints, member: Ints) -> FamilyMatches:
+        """Bindings of pairs of a fact and a member whose pivot it may match; `columns` are the columns of all facts."""
         matches = cls(family, fact, member, [None] * family.variables)
         wrong: list[Mask] = []
         for column, arg in zip(columns, family.shape.pivot.args, strict=True):
@@ -46,7 +46,7 @@ class Matches:
         return len(self.fact)
 
     def column(self, arg: int | None) -> Ints:
-        """What stands in a column of a place."""
+        """The values of an argument of an atom."""
         if arg is None:
             return np.zeros(len(self), dtype=np.int64)
         if arg < 0:
@@ -55,70 +55,72 @@ class Matches:
         assert values is not None
         return values
 
-    def take(self, index: Ints) -> Matches:
+    def take(self, index: Ints) -> FamilyMatches:
         variables = [None if v is None else v[index] for v in self.variables]
-        return Matches(self.family, self.fact[index], self.member[index], variables)
+        return FamilyMatches(self.family, self.fact[index], self.member[index], variables)
 
-    def checked(self, place: Place, lookup: Lookup) -> Matches:
-        """Those for which the place, bound completely, is there."""
-        found = lookup.holds(self._rows(place))
+    def checked(self, atom: ShapeAtom, lookup: RelationLookup) -> FamilyMatches:
+        """The bindings for which an atom without free variables has a match."""
+        found = lookup.holds(self._rows(atom))
         return self if found.all() else self.take(found.nonzero()[0])
 
-    def _rows(self, place: Place) -> Ints:
-        first, second = map(self.column, place.args)
+    def _rows(self, atom: ShapeAtom) -> Ints:
+        first, second = map(self.column, atom.args)
         return first << HALF | second
 
-    def reach(self, step: Step, lookup: Lookup) -> Reach:
-        """The rows of a place of which one column is bound."""
+    def ranges(self, step: JoinStep, lookup: RelationLookup) -> RowRanges:
+        """Where the matches of an atom with one bound column are."""
         assert step.column is not None
-        return lookup.reach(step.column, self.column(self.family.shape.body[step.place].args[step.column]))
+        return lookup.ranges(step.column, self.column(self.family.shape.body[step.atom].args[step.column]))
 
-    def opened(self, step: Step, which: Ints, other: Ints) -> Matches:
-        """Extended by the open column of a place."""
+    def opened(self, step: JoinStep, which: Ints, other: Ints) -> FamilyMatches:
+        """Extended by the free column of an atom: binding `which[i]` with the value `other[i]`."""
         assert step.column is not None
-        open_ = self.family.shape.body[step.place].args[1 - step.column]
+        open_ = self.family.shape.body[step.atom].args[1 - step.column]
         assert open_ is not None
         matches = self.take(which)
         matches.variables[open_] = other
         return matches
 
-    def codes(self, bits: int, places: Sequence[Place]) -> list[Ints]:
-        """The facts that some places stand for."""
-        return [encode(bits, p.number, *map(self.column, p.args)) for p in places]
+    def codes(self, bits: int, atoms: Sequence[ShapeAtom]) -> list[Ints]:
+        """The facts that some atoms stand for, as codes."""
+        return [encode(bits, p.number, *map(self.column, p.args)) for p in atoms]
 
 
-def lookups(family: Family, sources: Sequence[LocalFacts]) -> list[Lookup] | None:
-    """What each place of the body reads; None if one of them has nothing to read."""
+def lookups(family: RuleFamily, sources: Sequence[LocalFacts]) -> list[RelationLookup] | None:
+    """The facts that each body atom reads; None if an atom has no facts to read."""
     found = []
-    for place, source in zip(family.shape.body, sources, strict=True):
-        lookup = source.lookup(place.number)
+    for atom, source in zip(family.shape.body, sources, strict=True):
+        lookup = source.lookup(atom.number)
         if lookup is None:
             return None
         found.append(lookup)
     return found
 
 
-def joined(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> Matches | None:
-    """All matches of the body; None if they are too many."""
+def joined(matches: FamilyMatches, plan: Sequence[JoinStep], reads: Sequence[RelationLookup]) -> FamilyMatches | None:
+    """All matches of the body atoms in `plan`; None if they are too many."""
     for step in plan:
         if not len(matches):
             break
-        lookup = reads[step.place]
+        lookup = reads[step.atom]
         if step.column is None:
-            matches = matches.checked(matches.family.shape.body[step.place], lookup)
+            matches = matches.checked(matches.family.shape.body[step.atom], lookup)
             continue
-        reach = matches.reach(step, lookup)
-        if reach.total > MOST:
+        ranges = matches.ranges(step, lookup)
+        if ranges.total > MOST_BINDINGS:
             return None
-        matches = matches.opened(step, *reach.window(0, None))
+        matches = matches.opened(step, *ranges.window(0, None))
     return matches
 
 
-def cheapest(matches: Matches, plans: Sequence[list[Step]], reads: Sequence[Lookup]) -> list[Step]:
-    """The plan that opens fewest rows first."""
+def cheapest(
+    matches: FamilyMatches, plans: Sequence[list[JoinStep]], reads: Sequence[RelationLookup]
+) -> list[JoinStep]:
+    """The plan whose first step with a free column has the fewest rows."""
     return plans[0] if len(plans) == 1 else min(plans, key=lambda plan: _opened(matches, plan, reads))
 
 
-def _opened(matches: Matches, plan: Sequence[Step], reads: Sequence[Lookup]) -> int:
+def _opened(matches: FamilyMatches, plan: Sequence[JoinStep], reads: Sequence[RelationLookup]) -> int:
     step = next(s for s in plan if s.column is not None)
-    return matches.reach(step, reads[step.place]).total
+    return matches.ranges(step, reads[step.atom]).total

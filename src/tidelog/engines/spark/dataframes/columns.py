@@ -78,8 +78,8 @@ def rows(facts: LocalFacts, E: LocalFacts, part: Slice, kind: Kind) -> Iterator[
             start, stop = _position(run, relation, part.low, 0), _position(run, relation, part.high, len(run))
             for at in range(start, stop, BLOCK):
                 piece = Run(run.layout, run.rows[:, at : min(at + BLOCK, stop)])
-                if table.dead is not None:
-                    piece = piece.keep(~table.dead.contains_run(piece))
+                if table.tombstones is not None:
+                    piece = piece.keep(~table.tombstones.contains_run(piece))
                 some = _marked(relation, piece, given, kind)
                 if len(some.explicit):
                     yield some

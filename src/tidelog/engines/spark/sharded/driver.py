@@ -18,8 +18,8 @@ from uuid import uuid4
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts, Relation
-from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark.cluster.cluster import Cluster, Parcel, Stage, delete
 from tidelog.engines.spark.sharded import shard_files, tasks, worker_cache
@@ -30,7 +30,7 @@ from tidelog.engines.spark.sharded.tally_nodes import Of, Once, Sum, TallyHeld, 
 from tidelog.engines.spark.sharded.tasks import NOTE, Move, Note, Result, gather, run_step, settle
 from tidelog.engines.spark.sharded.worker_cache import Evaluation, Job, Reader, Wanted
 from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship, sized
-from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.model.terms import Term
 
@@ -55,7 +55,7 @@ def facts_of(driver: Driver, found: Found, number: int, kind: str = "all") -> No
     """What came back as a set."""
     mine = [(shard, r) for shard, r in found if (r.result, r.kind) == (number, kind)]
     if all(r.written is None for _, r in mine if r.key == 0):
-        gathered = Gathered(driver.dictionary, driver.local.budget)
+        gathered = FactBuilder(driver.dictionary, driver.local.budget)
         for _, r in mine:
             if r.key == 0:
                 gather(gathered, r.rows)
@@ -84,7 +84,7 @@ def tally_of(driver: Driver, found: Found) -> TallyNode:
 
 def _counted(dictionary: Dictionary, rows: Rows) -> LocalTally:
     assert rows.weight is not None
-    counts = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+    counts = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
     return LocalTally(dictionary, {rows.relation: counts})
 
 

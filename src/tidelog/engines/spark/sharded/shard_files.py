@@ -23,7 +23,7 @@ from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.kernel import rows as packed
 from tidelog.kernel.array_file import ArrayReader, ArrayWriter, Place, map_arrays
 from tidelog.kernel.rows import Ints, Layout
-from tidelog.kernel.run import Order, Run, order_for
+from tidelog.kernel.run import ColumnOrder, Run, order_for
 from tidelog.model.terms import TRIPLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -76,7 +76,7 @@ def home_of(id_: int, shards: int) -> int:
 
 
 def split(rows: Rows, key: int, shards: int) -> Iterator[tuple[int, Rows]]:
-    """The rows by the home of their key argument: (shard, rows), shards without rows left out. Order is kept."""
+    """The rows by the home of their key argument: (shard, rows), shards without rows left out. ColumnOrder is kept."""
     if not rows.layout.arity:
         yield 0, rows
         return
@@ -122,7 +122,7 @@ def _container(parts: Sequence[Rows], key: int) -> tuple[ArrayWriter, object]:
     return writer, header
 
 
-def _orders(part: Rows, key: int) -> list[Order]:
+def _orders(part: Rows, key: int) -> list[ColumnOrder]:
     natural = tuple(range(part.layout.arity))
     column = key // 2 if part.relation[0] == TRIPLE else key
     keyed = order_for(part.layout.arity, frozenset((column,))) if column else natural

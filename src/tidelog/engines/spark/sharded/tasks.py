@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
+from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts, Relation
-from tidelog.engines.local.heads import Gathered
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark.cluster.cluster import Parcel
 from tidelog.engines.spark.sharded import shard_files
@@ -25,7 +25,7 @@ from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, Part
 from tidelog.engines.spark.sharded.shard_files import PARCEL_ROWS, Piece, Rows, in_parcels, rows_of, split, to_bytes
 from tidelog.engines.spark.sharded.tally_nodes import weighted_rows
 from tidelog.engines.spark.sharded.worker_cache import Job, Site, load, site_of
-from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 
 NOTE = "n"
@@ -61,7 +61,7 @@ class _Stage:
         self.number, self.shard = number, shard
         self.work = Work()
         self.sent: list[Parcel] = []
-        self.bindings: dict[int, Gathered] = {}
+        self.bindings: dict[int, FactBuilder] = {}
 
     def run(self, parcels: Iterator[Parcel]) -> Iterable[Parcel]:
         read = self.site.reader.rows_read
@@ -81,7 +81,7 @@ class _Stage:
 
     def _gather(self, entry: int, parcel: Parcel) -> None:
         if entry not in self.bindings:
-            self.bindings[entry] = Gathered(self.site.dictionary, self.site.engine.budget)
+            self.bindings[entry] = FactBuilder(self.site.dictionary, self.site.engine.budget)
         gather(self.bindings[entry], parcel.payload)
 
     def _run_rules(self) -> None:
@@ -151,7 +151,7 @@ def scattered(tag: str, rows: list[Rows], key: int, shards: int) -> Iterator[Par
         yield Parcel(shard, tag, to_bytes(waiting))
 
 
-def gather(gathered: Gathered, payload: bytes | memoryview) -> None:
+def gather(gathered: FactBuilder, payload: bytes | memoryview) -> None:
     """Rows that were packed, on their way to a fact set."""
     for rows in Piece.of_bytes(payload).all_rows():
         gathered.parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
@@ -161,7 +161,7 @@ def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]
     """The heads that are at home here: each once, told apart if the job says so, in files or handed back."""
     job = load(path)
     site = site_of(job)
-    heads: dict[str, Gathered] = {}
+    heads: dict[str, FactBuilder] = {}
     weights: dict[str, list[LocalTally]] = {}
     notes = []
     for parcel in parcels:
@@ -170,7 +170,7 @@ def settle(path: str, shard: int, parcels: Iterator[Parcel]) -> Iterable[Parcel]
         elif job.rules.tallied:
             weights.setdefault(parcel.tag, []).append(_tally(site, parcel))
         else:
-            gather(heads.setdefault(parcel.tag, Gathered(site.dictionary, site.engine.budget)), parcel.payload)
+            gather(heads.setdefault(parcel.tag, FactBuilder(site.dictionary, site.engine.budget)), parcel.payload)
     found = []
     for tag, gathered in heads.items():
         result, key = map(int, tag[1:].split("."))
@@ -187,7 +187,7 @@ def _tally(site: Site, parcel: Parcel) -> LocalTally:
     counts = {}
     for rows in Piece.of_bytes(parcel.payload).all_rows():
         assert rows.weight is not None
-        counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+        counts[rows.relation] = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
     return LocalTally(site.dictionary, counts)
 
 
@@ -254,10 +254,10 @@ def keep(path: str, moves: tuple[Move, ...], shard: int, parcels: Iterator[Parce
     """The facts that have arrived, written."""
     job = load(path)
     site = site_of(job)
-    arrived: dict[int, Gathered] = {}
+    arrived: dict[int, FactBuilder] = {}
     for parcel in parcels:
         number = int(parcel.tag[1:])
-        gather(arrived.setdefault(number, Gathered(site.dictionary, site.engine.budget)), parcel.payload)
+        gather(arrived.setdefault(number, FactBuilder(site.dictionary, site.engine.budget)), parcel.payload)
     for number, gathered in arrived.items():
         key = moves[number].key
         written = shard_files.write(job.scratch, list(rows_of(gathered.facts())), key)

@@ -42,7 +42,7 @@ from tidelog.engines.spark.sharded.set_expressions import (
 )
 from tidelog.engines.spark.sharded.shard_files import Piece, Rows, has_argument, rows_of, split
 from tidelog.engines.spark.sharded.worker_dictionary import Opened, Shipped
-from tidelog.kernel.counts import Counts, Weighted
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.terms import Term
@@ -204,7 +204,7 @@ class Reader:
             if part.has(rows.relation):
                 assert rows.weight is not None
                 self.rows_read += len(rows)
-                counts[rows.relation] = Counts.of_run(Weighted(Run(rows.layout, rows.rows), rows.weight))
+                counts[rows.relation] = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
         return LocalTally(self.dictionary, counts)
 
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tidelog.dictionary import Dictionary
-from tidelog.dictionary.arena import CHUNK, Ids, StoredChunk
+from tidelog.dictionary.arena import CHUNK_BYTES, Ids, StoredChunk
 from tidelog.model.terms import Term
 
 _FEW = 100_000  # terms beyond those in the slots file that a process hashes itself
@@ -89,7 +89,7 @@ def ship(dictionary: Dictionary, scratch: Path, before: Shipped | None = None) -
     size = len(dictionary)
     kept = list(before.texts)
     start = before.covered
-    while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < CHUNK // 2:
+    while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < CHUNK_BYTES // 2:
         start = kept.pop().start
     added = [_write_texts(scratch, first, array) for first, array in dictionary.arrays(start, size)]
     return Shipped(before.name, size, (*kept, *added), slots)

@@ -13,10 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.engines.local.expressions import Computer
+from tidelog.engines.local.expressions import ColumnEvaluator
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.plan import Argument, Step
-from tidelog.engines.local.plan import Pattern as AtomPattern
+from tidelog.engines.local.plan import AtomPattern, BodyStep, PatternArgument
 from tidelog.engines.local.solve import Solver
 from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Ints, Mask
@@ -46,7 +45,7 @@ class BasicPatterns:
 
     @cached_property
     def solver(self) -> Solver:
-        return Solver(Computer(self.overlay.dictionary), self.budget)
+        return Solver(ColumnEvaluator(self.overlay.dictionary), self.budget)
 
     def extend(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
         """The bindings with the matches of all triples, each match a row."""
@@ -85,8 +84,8 @@ class BasicPatterns:
         wanted = (part.columns.keys() | set(plan.variables)) - unwanted
         yield from self.solver.solve_from(part, self._steps(plan, places), wanted)  # type: ignore[arg-type]
 
-    def _steps(self, plan: Plan, places: Sequence[Places]) -> list[Step]:
-        def argument(place: int) -> Argument:
+    def _steps(self, plan: Plan, places: Sequence[Places]) -> list[BodyStep]:
+        def argument(place: int) -> PatternArgument:
             return place if place >= 0 else plan.variables[~place]
 
         return [AtomPattern(TRIPLE, (argument(s), argument(p), argument(o)), self.I) for s, p, o in places]

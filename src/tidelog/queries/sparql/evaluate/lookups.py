@@ -76,7 +76,7 @@ def _lookups(I: LocalFacts, triples: Sequence[Places]) -> list[Lookup] | None:
         if predicate < 0 or subject == object_:
             return None
         table = I.table((TRIPLE, predicate))
-        if table is not None and table.dead is not None:
+        if table is not None and table.tombstones is not None:
             return None
         found.append(Lookup(number, subject, object_, () if table is None else table.runs))
     return found

@@ -1,4 +1,4 @@
-"""Mixed rows behave like a Python set of (relation, column, column), whatever the number of bits."""
+"""CodedRows rows behave like a Python set of (relation, column, column), whatever the number of bits."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from random import Random
 import numpy as np
 import pytest
 
-from tidelog.kernel.lookup import NONE, Mixed, bits_for, encode
+from tidelog.kernel.lookup import NO_ROWS, CodedRows, bits_for, encode
 
 Row = tuple[int, int, int]
 
 
-def mixed(rows: set[Row], bits: int) -> Mixed:
+def mixed(rows: set[Row], bits: int) -> CodedRows:
     columns = np.array(sorted(rows, reverse=True), dtype=np.int64).reshape(len(rows), 3).T
-    return Mixed.of(bits, np.repeat(encode(bits, *columns), 2))
+    return CodedRows.of(bits, np.repeat(encode(bits, *columns), 2))
 
 
-def rows_of(facts: Mixed) -> list[Row]:
+def rows_of(facts: CodedRows) -> list[Row]:
     return list(zip(facts.relations.tolist(), facts.first.tolist(), facts.second.tolist(), strict=True))
 
 
@@ -35,7 +35,7 @@ def test_set_operations(seed: int) -> None:
     assert rows_of(one.common(other)) == sorted(left & right)
     assert one.holds(other).tolist() == [row in left for row in sorted(right)]
     assert rows_of(one.with_bits(27)) == sorted(left)
-    assert (len(one.plus(NONE)), len(NONE.plus(one)), len(NONE.minus(one))) == (len(left), len(left), 0)
+    assert (len(one.plus(NO_ROWS)), len(NO_ROWS.plus(one)), len(NO_ROWS.minus(one))) == (len(left), len(left), 0)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -49,7 +49,7 @@ def test_there_and_back(seed: int) -> None:
         (n, len([r for r in rows if r[0] == n])) for n in sorted({r[0] for r in rows})
     ]
     parts = [packed[start:stop] for _, start, stop in segments]
-    assert rows_of(Mixed.of_rows(21, [n for n, _, _ in segments], parts)) == sorted(rows)
+    assert rows_of(CodedRows.of_rows(21, [n for n, _, _ in segments], parts)) == sorted(rows)
 
 
 def test_largest_ids_and_relations_fit() -> None:

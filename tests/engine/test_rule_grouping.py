@@ -60,7 +60,7 @@ def test_many_rules_become_few() -> None:
     engine = LocalEngine()
     facts = engine.fact_set(random_facts(rng))
     rules = random_rules(rng)
-    united = engine._families.united([all_from(r, facts) for r in rules])
+    united = engine._grouping.grouped([all_from(r, facts) for r in rules])
     assert len(rules) > 40
     assert len(united) <= 5
     assert all(any(a.predicate == CONSTANTS for a in u.rule.atoms) for u in united)

@@ -50,7 +50,7 @@ def test_they_are_used() -> None:
     engine = LocalEngine()
     facts = [f for seed in range(12) for f in random_facts(seed)]
     materialise(engine, stratify(RULES), engine.fact_set(facts), Work())
-    joins = [j for r in engine._static.records.values() for j in r.joins.values()]
+    joins = [j for r in engine._join_cache.records.values() for j in r.joins.values()]
     assert any(j.pattern is not None for j in joins)
 
 
@@ -62,4 +62,4 @@ def test_one_new_fact_never_joins_large_relations() -> None:
     for step in range(5):
         N = engine.fact_set([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
         engine.derive([v for r in RULES for v in pivoted(r, I, N, I | N, I)], Work())
-    assert not any(r.joins for r in engine._static.records.values())
+    assert not any(r.joins for r in engine._join_cache.records.values())

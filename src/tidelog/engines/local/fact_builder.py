@@ -1,4 +1,4 @@
-"""From matches to facts: the rows of each head, and the groups of an aggregate."""
+"""From matches to facts: the rows of each head, and the results of aggregates."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from tidelog.model.terms import TRIPLE, integer
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
-_CLAIM = 8 << 20  # bytes gathered between two looks at the memory budget
-_DECODED = 65_536  # rows decoded at a time, or one group if it is larger
-_COMPACT = 1 << 20  # rows gathered for one relation before equal ones are dropped
+_CLAIMED_BYTES = 8 << 20  # new bytes between two checks of the memory budget
+_DECODED_ROWS = 65_536  # rows decoded at once, or one group if it is larger
+_COMPACTED_ROWS = 1 << 20  # new rows of a relation before equal rows are dropped
 
 
 @dataclass
-class Gathered:
-    """Packed rows per relation, on their way to a fact set."""
+class FactBuilder:
+    """Collects packed rows per relation and builds a fact set of them."""
 
     dictionary: Dictionary
     budget: Budget
@@ -42,13 +42,13 @@ class Gathered:
         self._claim(8 * length * layout.words, relation)
         self.parts.setdefault(key, []).append(layout.pack(columns, length))
         self.pending[key] = self.pending.get(key, 0) + length
-        if self.pending[key] > max(_COMPACT, 2 * self.parts[key][0].shape[1]):
+        if self.pending[key] > max(_COMPACTED_ROWS, 2 * self.parts[key][0].shape[1]):
             self._compact(key)
 
     def _claim(self, nbytes: int, relation: Relation) -> None:
-        """Count these bytes; sorting them and adding them to a fact set will need about as much again."""
+        """Count bytes; sorting the rows and building a fact set needs about as many again."""
         self.unclaimed += 2 * nbytes
-        if self.unclaimed >= _CLAIM:
+        if self.unclaimed >= _CLAIMED_BYTES:
             self.budget.claim(self.unclaimed, f"holding more facts of {relation[0]}", self.claimed)
             self.claimed += self.unclaimed
             self.unclaimed = 0
@@ -57,16 +57,16 @@ class Gathered:
         self.parts[key] = [packed.distinct(np.concatenate(self.parts[key], axis=1))]
         self.pending[key] = 0
 
-    def absorb(self, other: Gathered) -> None:
+    def absorb(self, other: FactBuilder) -> None:
         for key, parts in other.parts.items():
             self.parts.setdefault(key, []).extend(parts)
 
     def facts(self) -> LocalFacts:
-        few = self._few()
-        return self._tables() if few is None else few
+        small = self._small()
+        return self._tables() if small is None else small
 
-    def _few(self) -> LocalFacts | None:
-        """As a small set, if it is one."""
+    def _small(self) -> LocalFacts | None:
+        """The facts as a small set; None if they are too many."""
         parts = [(relation, layout.arity, rows) for (relation, layout), some in self.parts.items() for rows in some]
         return LocalFacts.of_rows(self.dictionary, parts)
 
@@ -90,7 +90,7 @@ class Gathered:
         return self.dictionary.encode(arg)  # type: ignore[arg-type]
 
     def add_columns(self, predicate: str, columns: Sequence[Ints | int], length: int) -> None:
-        """Add rows of a predicate; triples go to the table of their own predicate."""
+        """Add rows of a predicate; a triple goes to the table of its predicate."""
         if predicate != TRIPLE:
             self.add((predicate, WHOLE), columns, length)
             return
@@ -105,8 +105,8 @@ class Gathered:
             self.add((TRIPLE, value), pair, part.length)
 
 
-def aggregate_heads(rule: Rule, blocks: Iterable[Bindings], gathered: Gathered) -> None:
-    """The head of an aggregate rule: one fact per group of equal other arguments, over distinct tuples."""
+def aggregate_heads(rule: Rule, blocks: Iterable[Bindings], gathered: FactBuilder) -> None:
+    """Add the heads of an aggregate rule: one fact per group of equal other arguments, over distinct tuples."""
     (head,) = rule.heads
     spec = rule.aggregate
     assert spec is not None
@@ -142,7 +142,7 @@ def _distinct_columns(variables: Sequence[Variable], blocks: Iterable[Bindings])
 def _group_results(
     spec: Aggregate, columns: dict[Variable, Ints], number: Ints, groups: int, dictionary: Dictionary
 ) -> Ints:
-    """The id of each group's aggregate, or -1 where it has no value."""
+    """The id of the aggregate of each group, -1 if it has no value."""
     order = np.argsort(number, kind="stable")
     starts = np.searchsorted(number[order], np.arange(groups + 1))
     if spec.function == "count":
@@ -151,7 +151,7 @@ def _group_results(
     results: list[int] = []
     while len(results) < groups:
         low = len(results)
-        high = max(low + 1, int(np.searchsorted(starts, starts[low] + _DECODED, "right")) - 1)
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + _DECODED_ROWS, "right")) - 1)
         some = order[starts[low] : starts[high]]
         terms = list(zip(*(dictionary.decode_many(columns[v][some]) for v in spec.args), strict=True))
         for a, b in pairwise((starts[low : high + 1] - starts[low]).tolist()):

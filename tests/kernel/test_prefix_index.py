@@ -7,7 +7,7 @@ import pytest
 
 from tidelog.kernel import run
 from tidelog.kernel.rows import HALF, Ints, layout_for
-from tidelog.kernel.run import Radix, Run
+from tidelog.kernel.run import PrefixIndex, Run
 
 
 def some_words(seed: int) -> Ints:
@@ -31,30 +31,30 @@ def some_keys(words: Ints, seed: int) -> Ints:
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("short", [0, 3, 64])
 def test_search(seed: int, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_SHORT", short)
+    monkeypatch.setattr(run, "_LONGEST_STRETCH", short)
     words = some_words(seed)
     keys = some_keys(words, seed)
-    assert Radix(words).search(keys).tolist() == words.searchsorted(keys).tolist()
+    assert PrefixIndex(words).search(keys).tolist() == words.searchsorted(keys).tolist()
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_a_run_answers_the_same_when_lookups_have_paid(seed: int) -> None:
     """Its first answers are found by a search, the last ones by the index."""
     words = some_words(3 * seed + 1)
-    words = np.unique(np.concatenate((words, np.arange(run._INDEXED) << HALF | 7)))
+    words = np.unique(np.concatenate((words, np.arange(run._INDEXED_ROWS) << HALF | 7)))
     made, there = Run(layout_for(2, 0), words.reshape(1, -1)), set(words.tolist())
     keys = some_keys(words, seed)
-    for _ in range(1 + len(words) // (run._PAID * len(keys))):
+    for _ in range(1 + len(words) // (run._ROWS_PER_LOOKUP * len(keys))):
         assert made.contains_rows(keys.reshape(1, -1)).tolist() == [k in there for k in keys.tolist()]
     assert made._radix, "the index was not made"
     assert made.nbytes > words.nbytes
 
 
 def test_few_lookups_and_few_rows_need_no_index() -> None:
-    words = np.arange(run._INDEXED, dtype=np.int64) << HALF
+    words = np.arange(run._INDEXED_ROWS, dtype=np.int64) << HALF
     large, small = Run(layout_for(2, 0), words.reshape(1, -1)), Run(layout_for(2, 0), words[:100].reshape(1, -1))
-    for _ in range(run._PAID):
-        large.first((0, 1), np.arange(run._SOME - 1))
-        small.first((0, 1), np.arange(run._INDEXED))
+    for _ in range(run._ROWS_PER_LOOKUP):
+        large.first((0, 1), np.arange(run._UNINDEXED_LOOKUPS - 1))
+        small.first((0, 1), np.arange(run._INDEXED_ROWS))
     assert not large._radix
     assert not small._radix
