@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and docs/notation.md say what is there: paths exist, packages are listed, letters are explained."""
+"""Paths, packages, letters and limits named in ARCHITECTURE.md, CONTRIBUTING.md and docs/ are those of the code."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.project.documents import ROOT
+from tests.project.test_layers import LIBRARIES
 
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 PACKAGE = ROOT / "src" / "tidelog"
+LETTERED = {"algebra", "algorithms", "explain"}  # packages that may use every letter of docs/notation.md
 NAMED = sorted(set(re.findall(r"`((?:src|tests|docs|bench|demo)/[\w./-]*)`", PAGE)))
 
 
@@ -51,17 +53,34 @@ def test_every_letter_is_explained(path: Path) -> None:
     assert _letters(path.read_text(encoding="utf-8")) <= explained
 
 
-FORBIDDEN = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "handler", "base", "core", "internals"}
+def test_letters_outside_the_algorithms_are_few() -> None:
+    modules = [p for p in PACKAGE.rglob("*.py") if p.relative_to(PACKAGE).parts[0] not in LETTERED]
+    assert set().union(*(_letters(p.read_text(encoding="utf-8")) for p in modules)) <= {"E", "I", "S"}
 
 
-def test_no_module_has_an_empty_name() -> None:
-    stems = {p.stem for part in ("src", "tests", "bench", "demo") for p in (ROOT / part).rglob("*.py")}
-    assert stems & FORBIDDEN == set()
+def test_algebra_and_algorithms_use_no_arrays() -> None:
+    assert {name for name in LIBRARIES if name.startswith(("algebra", "algorithms"))} == set()
+
+
+def test_only_named_modules_have_a_global_statement() -> None:
+    trees = {str(p.relative_to(ROOT)): ast.parse(p.read_text(encoding="utf-8")) for p in PACKAGE.rglob("*.py")}
+    found = {path for path, tree in trees.items() if any(isinstance(n, ast.Global) for n in ast.walk(tree))}
+    assert found <= set(NAMED)
+
+
+def test_the_walkthrough_names_functions_of_the_modules_it_links() -> None:
+    page = ROOT / "docs" / "walkthrough.md"
+    links = re.findall(r"\[`(\w+)`\]\(([^)]+\.py)\)", page.read_text(encoding="utf-8"))
+    assert links
+    for name, path in links:
+        nodes = ast.walk(ast.parse((page.parent / path).read_text(encoding="utf-8")))
+        assert name in {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.ClassDef)}, f"{name} in {path}"
 
 
 LONGEST = 500
 
 
-def test_no_module_is_a_god_file() -> None:
+def test_no_module_is_too_long() -> None:
+    assert f"at most {LONGEST} lines" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     lengths = {p.relative_to(PACKAGE): len(p.read_text(encoding="utf-8").splitlines()) for p in PACKAGE.rglob("*.py")}
     assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
