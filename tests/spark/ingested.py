@@ -9,7 +9,7 @@ from pathlib import Path
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
-from tidelog.engines.spark.ingest.ingest import Ingested, Source, append_terms, ingest
+from tidelog.engines.spark.ingest.ingest import Ingested, IngestSource, append_terms, ingest
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
@@ -28,17 +28,17 @@ class Outcome:
 
     def shards(self) -> list[dict[object, list[list[int]]]]:
         """The packed rows of each relation, in their order, shard by shard."""
-        parts = [shard_files.read(piece.path).all_rows() for piece in self.ingested.pieces]
+        parts = [shard_files.read(piece.path).all_rows() for piece in self.ingested.shard_files]
         return [{rows.relation: rows.rows.tolist() for rows in part} for part in parts]
 
     def facts(self) -> set[Fact]:
         facts: set[Fact] = set()
-        for piece in self.ingested.pieces:
+        for piece in self.ingested.shard_files:
             for rows in shard_files.read(piece.path).all_rows():
                 facts |= self._facts(rows)
         return facts
 
-    def _facts(self, rows: shard_files.Rows) -> set[Fact]:
+    def _facts(self, rows: shard_files.RelationRows) -> set[Fact]:
         predicate, split = rows.relation
         columns = [self.dictionary.decode_many(rows.layout.unpack(rows.rows, c)) for c in range(rows.layout.arity)]
         if predicate == TRIPLE:
@@ -48,7 +48,7 @@ class Outcome:
 
 def outcome(
     cluster: Cluster,
-    sources: Sequence[Source],
+    sources: Sequence[IngestSource],
     scratch: Path,
     dictionary: Dictionary | None = None,
     shards: int = 3,
@@ -72,11 +72,11 @@ def outcome(
     return Outcome(dictionary, ingested)
 
 
-def here(sources: Sequence[Source], scratch: Path, cores: int = 2, split_size: int | None = None) -> Outcome:
+def here(sources: Sequence[IngestSource], scratch: Path, cores: int = 2, split_size: int | None = None) -> Outcome:
     """Without Spark."""
     return outcome(InProcess(cores), sources, scratch, split_size=split_size)
 
 
-def loaded(sources: Sequence[Source]) -> set[Fact]:
+def loaded(sources: Sequence[IngestSource]) -> set[Fact]:
     """What the local engine makes of the same."""
     return set(LocalEngine().load(batch for source in sources for batch in source))

@@ -48,9 +48,9 @@ def rows(frame: DataFrame) -> list[tuple[object, ...]]:
 
 def read_here(path: Path, **options: object) -> list[tuple[object, ...]]:
     """The rows as the executors would give them, one after the other, without Spark."""
-    from tidelog.engines.spark.dataframes.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 
-    source = Source({"path": str(path), **{name: str(value) for name, value in options.items()}})
+    source = TidelogDataSource({"path": str(path), **{name: str(value) for name, value in options.items()}})
     reader = source.reader(source.schema())
     tables = [batch.to_pylist() for part in reader.partitions() for batch in reader.read(part)]
     return sorted(tuple(row.values()) for table in tables for row in table)
@@ -158,9 +158,9 @@ PUSHED = [
 def test_a_filter_leaves_out_what_it_can(family: Path, terms: str, column: str, value: str, expected: int) -> None:
     from pyspark.sql.datasource import EqualTo, IsNotNull
 
-    from tidelog.engines.spark.dataframes.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 
-    source = Source({"path": str(family), "terms": terms, "pushdown": "true"})
+    source = TidelogDataSource({"path": str(family), "terms": terms, "pushdown": "true"})
     reader = source.reader(source.schema())
     filters = [IsNotNull((column,)), EqualTo((column,), value)]
     assert list(reader.pushFilters(filters)) == filters  # Spark looks again
@@ -242,19 +242,19 @@ SCHEMAS = [("arg3 string", "there is no column 'arg3'"), ("arg1 binary", "column
 def test_wrong_schemas(spark: SparkSession, family: Path, schema: str, message: str) -> None:
     from pyspark.sql.types import _parse_datatype_string
 
-    from tidelog.engines.spark.dataframes.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 
     asked = _parse_datatype_string(schema)
     with pytest.raises(UsageError) as error:
-        Source({"path": str(family), "relation": "age"}).reader(asked)  # type: ignore[arg-type]
+        TidelogDataSource({"path": str(family), "relation": "age"}).reader(asked)  # type: ignore[arg-type]
     assert message in str(error.value)
 
 
 def test_a_value_that_is_not_of_the_type_is_named(spark: SparkSession, family: Path) -> None:
     from pyspark.sql.types import LongType, StructType
 
-    from tidelog.engines.spark.dataframes.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 
-    reader = Source({"path": str(family), "relation": "age"}).reader(StructType().add("arg1", LongType()))
+    reader = TidelogDataSource({"path": str(family), "relation": "age"}).reader(StructType().add("arg1", LongType()))
     with pytest.raises(InputError, match="column arg1 is not all of type int64"):
         list(reader.read(reader.partitions()[0]))

@@ -18,7 +18,7 @@ from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally
-from tidelog.engines.spark.sharded.shard_files import Written, stat
+from tidelog.engines.spark.sharded.shard_files import ShardFile, stat
 from tidelog.errors import LimitError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE, iri
@@ -106,14 +106,14 @@ def test_pieces_that_others_wrote_stay_theirs(tmp_path: Path) -> None:
     facts = some_facts(Random(0))
     with spark_engine(3, 0) as engine:
         mine = engine.fact_set(facts)
-        written = [None if path is None else _copied(path, tmp_path) for path in mine.pieces()]
-        theirs = engine.of_pieces(written)
+        written = [None if path is None else _copied(path, tmp_path) for path in mine.shard_files()]
+        theirs = engine.of_shard_files(written)
         check(facts, theirs)
         assert not theirs - mine
     assert len(list(tmp_path.iterdir())) == sum(w is not None for w in written)
 
 
-def _copied(path: str, folder: Path) -> Written:
+def _copied(path: str, folder: Path) -> ShardFile:
     rows = list(shard_files.read(path).all_rows())
     assert all(stat(r).rows == len(r) for r in rows)
     return shard_files.write(folder, rows)
@@ -123,7 +123,7 @@ def test_a_small_set_has_pieces_too() -> None:
     facts = some_facts(Random(1))
     with spark_engine(2, 1_000) as engine:
         held = engine.fact_set(facts)
-        rows = [r for path in held.pieces() if path for r in shard_files.read(path).all_rows()]
+        rows = [r for path in held.shard_files() if path for r in shard_files.read(path).all_rows()]
         assert sum(map(len, rows)) == len(held) == len(facts)
 
 

@@ -17,7 +17,7 @@ from tests.explain.worlds import random_world
 from tidelog.changes import spark_backend
 from tidelog.changes.spark_backend import Bulk
 from tidelog.engines.spark.cluster.cluster import InProcess
-from tidelog.engines.spark.dataframes.instances import Rows
+from tidelog.engines.spark.dataframes.instances import InstanceRows
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.errors import UsageError
 from tidelog.explain.bulk import unified
@@ -49,7 +49,7 @@ class Session:
         assert (start, end, step, partitions) == (0, SHARDS, 1, SHARDS)
         return self
 
-    def mapInArrow(self, rows: Rows, schema: str) -> Any:  # noqa: N802
+    def mapInArrow(self, rows: InstanceRows, schema: str) -> Any:  # noqa: N802
         task = pickle.loads(pickle.dumps(rows))
         given = [pa.record_batch([pa.array([shard])], ["id"]) for shard in range(SHARDS)]
         batches = [batch for numbers in given for batch in task(iter([numbers]))]
@@ -181,10 +181,10 @@ def test_nothing_is_left_after_it_is_closed() -> None:
 @pytest.mark.usefixtures("everything_in_shards")
 def test_what_a_data_frame_reads_is_kept() -> None:
     """Its files stay, though nobody here holds the sets they belong to."""
-    read: list[Rows] = []
+    read: list[InstanceRows] = []
 
     class Lazy(Session):
-        def mapInArrow(self, rows: Rows, schema: str) -> Any:  # noqa: N802
+        def mapInArrow(self, rows: InstanceRows, schema: str) -> Any:  # noqa: N802
             read.append(rows)
 
     with in_process(tidelog.open()) as kb:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
-from tidelog.engines.spark.cluster.cluster import Feed, InProcess, Parcel, Stage
+from tidelog.engines.spark.cluster.cluster import FrameInput, InProcess, Message, Stage
 from tidelog.engines.spark.dataframes import exporting
-from tidelog.engines.spark.dataframes.exporting import Source, export
+from tidelog.engines.spark.dataframes.exporting import ExportSource, export
 from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.queries.datalog import Kind
 
@@ -73,7 +73,13 @@ def test_executors_write_what_one_process_writes(
     by = ["predicate"] if format == "delta" else []
     local = kb.export(tmp_path / "local", format, kind, partition_by=by)
     spread = export(
-        InProcess(3), Source(str(path), 2, kind), None, tmp_path / "parts", format, overwrite=False, partition_by=by
+        InProcess(3),
+        ExportSource(str(path), 2, kind),
+        None,
+        tmp_path / "parts",
+        format,
+        overwrite=False,
+        partition_by=by,
     )
     assert [(w.predicate, w.facts, w.left_out) for w in spread] == [(w.predicate, w.facts, w.left_out) for w in local]
     assert loaded(tmp_path / "parts") == loaded(tmp_path / "local")
@@ -85,7 +91,7 @@ def test_statements(kb: tidelog.KnowledgeBase, path: Path, tmp_path: Path, forma
     """Literals as subjects are left out and counted; a blank node in two parts is one blank node."""
     (local,) = kb.export(tmp_path / f"local.{format}")
     out = tmp_path / f"parts.{format}"
-    (spread,) = export(Many(3), Source(str(path), 2, "all"), None, out, None, overwrite=False)
+    (spread,) = export(Many(3), ExportSource(str(path), 2, "all"), None, out, None, overwrite=False)
     assert (spread.facts, spread.left_out) == (local.facts, local.left_out) == (5, 2)
     parts = [p for p in out.iterdir() if p.suffix == f".{format}"]
     texts = sorted(line for part in parts for line in part.read_text().splitlines())
@@ -97,13 +103,15 @@ def test_statements(kb: tidelog.KnowledgeBase, path: Path, tmp_path: Path, forma
 class Many(InProcess):
     """A cluster on which every task is run twice, as speculation does; the second attempt is reported."""
 
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
-        super().run(stages, feeds)
-        return super().run(stages, feeds)
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
+        super().run(stages, inputs)
+        return super().run(stages, inputs)
 
 
 def test_parts_of_other_attempts_are_removed(path: Path, tmp_path: Path) -> None:
-    (written,) = export(Many(2), Source(str(path), 2, "all"), ["many"], tmp_path / "m.parquet", None, overwrite=False)
+    (written,) = export(
+        Many(2), ExportSource(str(path), 2, "all"), ["many"], tmp_path / "m.parquet", None, overwrite=False
+    )
     assert written.facts == MANY
     names = sorted(p.name for p in (tmp_path / "m.parquet").iterdir())
     assert names[0] == "_SUCCESS" and len(names) == 3
@@ -111,8 +119,8 @@ def test_parts_of_other_attempts_are_removed(path: Path, tmp_path: Path) -> None
 
 
 class Failing(InProcess):
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
-        super().run(stages, feeds)
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
+        super().run(stages, inputs)
         raise InputError("no space")
 
 
@@ -121,10 +129,10 @@ def test_an_export_that_fails_leaves_what_was_there(path: Path, tmp_path: Path, 
     out = tmp_path / name
     for before in (None, {"edge": {("a", "b"), ("b", "c"), ("c", "a")}}):
         with pytest.raises(InputError, match="no space"):
-            export(Failing(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
+            export(Failing(), ExportSource(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
         assert (loaded(out) if out.exists() else None) == before
         assert len(list(out.glob("part-*"))) == (before is not None)
-        export(InProcess(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
+        export(InProcess(), ExportSource(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
     assert not list(tmp_path.glob(".*"))
 
 
@@ -134,9 +142,9 @@ def test_a_delta_table_gets_a_new_version(kb: tidelog.KnowledgeBase, path: Path,
 
     out = tmp_path / "x.delta"
     kb.export(out, relations=["edge"], kind="explicit")
-    export(InProcess(), Source(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
+    export(InProcess(), ExportSource(str(path), 2, "all"), ["edge"], out, None, overwrite=True)
     kb.export(out, relations=["triple"], overwrite=True, partition_by=["predicate"])
-    export(InProcess(), Source(str(path), 2, "derived"), ["edge"], out, None, overwrite=True)
+    export(InProcess(), ExportSource(str(path), 2, "derived"), ["edge"], out, None, overwrite=True)
     kb.export(out, relations=["triple"], overwrite=True, partition_by=["predicate"])
     counts = [len(DeltaTable(out, version=v).to_pyarrow_table()) for v in range(5)]
     assert counts == [2, 3, 7, 1, 7]
@@ -160,7 +168,7 @@ def test_what_is_refused(
     (tmp_path / "there").mkdir()
     (tmp_path / "kept").mkdir()
     (tmp_path / "kept" / "notes.txt").touch()
-    source, overwrite = Source(str(path), 2, "all"), name == "kept"
+    source, overwrite = ExportSource(str(path), 2, "all"), name == "kept"
     with pytest.raises(TidelogError) as error:
         export(InProcess(), source, None, tmp_path / name, format, overwrite=overwrite, partition_by=by)
     assert message in str(error.value)

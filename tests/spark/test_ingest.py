@@ -20,7 +20,7 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import InProcess
 from tidelog.engines.spark.ingest import chunks
 from tidelog.engines.spark.ingest import ingest as ingest_module
-from tidelog.engines.spark.ingest.ingest import Source
+from tidelog.engines.spark.ingest.ingest import IngestSource
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.errors import InputError, UsageError
 from tidelog.formats import FrameSource, RemoteSource, objects
@@ -142,10 +142,10 @@ def test_a_file_may_be_cut_anywhere(name: str, data: Path) -> None:
 
 def test_facts_are_at_home_and_sorted(data: Path) -> None:
     found = here(sources_of(data), data.parent / "scratch")
-    for shard, piece in enumerate(found.ingested.pieces):
+    for shard, piece in enumerate(found.ingested.shard_files):
         for rows in shard_files.read(piece.path).all_rows():
             ids = np.asarray(rows.key_column(0))
-            assert (shard_files.home(ids, 3) == shard).all()
+            assert (shard_files.shards_of_ids(ids, 3) == shard).all()
             words = list(zip(*rows.rows.tolist(), strict=True))
             assert words == sorted(set(words))
 
@@ -173,18 +173,18 @@ def test_the_same_again_adds_no_term(data: Path) -> None:
 def test_only_pieces_are_left_behind(data: Path) -> None:
     scratch = data.parent / "scratch"
     found = here(sources_of(data), scratch)
-    assert {str(p) for p in scratch.iterdir()} == {piece.path for piece in found.ingested.pieces}
+    assert {str(p) for p in scratch.iterdir()} == {piece.path for piece in found.ingested.shard_files}
 
 
 def test_nothing_is_a_set_of_facts_too(tmp_path: Path) -> None:
     found = here([], tmp_path / "scratch")
-    assert (found.facts(), found.terms(), len(found.ingested.pieces)) == (set(), [], 3)
+    assert (found.facts(), found.terms(), len(found.ingested.shard_files)) == (set(), [], 3)
 
 
 def test_small_sections_and_small_parcels(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = here(sources_of(data), data.parent / "scratch", 1)
     monkeypatch.setattr(chunks, "_ROWS", 3)
-    monkeypatch.setattr(chunks, "_PARCEL", 100)
+    monkeypatch.setattr(chunks, "_MESSAGE_BYTES", 100)
     monkeypatch.setattr(objects, "_ROWS", 10)
     monkeypatch.setattr(ingest_module, "_ROUTED", 10)
     monkeypatch.setattr(ingest_module, "_APPENDED", 100)
@@ -216,7 +216,7 @@ class Table:
 
 def test_a_data_frame_is_a_relation(data: Path) -> None:
     table = pa.table({"s": ["a", "b", "b"] * 10, "n": [1, 2, 2] * 10})
-    sources: list[Source] = [FrameSource("edge", Table(table)), formats.read(data / "age.csv")]
+    sources: list[IngestSource] = [FrameSource("edge", Table(table)), formats.read(data / "age.csv")]
     sources.append(FrameSource("point", Table(pa.table({"x": [1.5], "y": [True], "z": ["a b"]}))))
     sources.append(FrameSource("term", Table(pa.table({"t": ['"x"@en'], "u": ["<a>"]}), ["t"])))
     found = here(sources, data.parent / "scratch")

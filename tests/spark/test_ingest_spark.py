@@ -17,7 +17,7 @@ from tests.spark.test_ingest import BAD, NT, data, sources_of
 from tidelog import formats
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import SparkCluster
-from tidelog.engines.spark.ingest.ingest import Source
+from tidelog.engines.spark.ingest.ingest import IngestSource
 from tidelog.errors import InputError
 from tidelog.formats import FrameSource, RemoteSource, SparkFrame
 
@@ -39,13 +39,13 @@ def source_of(predicate: str, frame: DataFrame) -> FrameSource:
 
 
 def on_spark(
-    spark: SparkSession, sources: list[Source], scratch: Path, dictionary: Dictionary | None = None
+    spark: SparkSession, sources: list[IngestSource], scratch: Path, dictionary: Dictionary | None = None
 ) -> Outcome:
     return outcome(SparkCluster(spark), sources, scratch, dictionary, split_size=1000)
 
 
 def test_all_kinds_and_a_second_load(spark: SparkSession, data: Path) -> None:
-    sources: list[Source] = [*sources_of(data), source_of("row", frame_of(spark).repartition(3))]
+    sources: list[IngestSource] = [*sources_of(data), source_of("row", frame_of(spark).repartition(3))]
     dictionary = Dictionary()
     found = on_spark(spark, sources, data.parent / "scratch", dictionary)
     expected = here([*sources_of(data), source_of("row", frame_of(spark))], data.parent / "other", 1)

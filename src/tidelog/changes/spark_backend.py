@@ -28,13 +28,13 @@ from tidelog.changes.request import Manner, silent
 from tidelog.changes.result import Change, only_in
 from tidelog.changes.state import State
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.spark.cluster.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
+from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
-from tidelog.engines.spark.ingest.ingest import Source, append_terms, ingest
+from tidelog.engines.spark.ingest.ingest import IngestSource, append_terms, ingest
 from tidelog.engines.spark.ingest.write_version import write_base, write_change
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
-from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
 from tidelog.errors import StoreError, UsageError
 from tidelog.queries.answers import FactAnswers
 from tidelog.rules.syntax import Rule
@@ -117,10 +117,10 @@ class Watched:
         self.tell: Callable[[], None] = _nothing
         self._cluster = cluster
 
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
         self.jobs += 1
         self.tell()
-        return self._cluster.run(stages, feeds)
+        return self._cluster.run(stages, inputs)
 
 
 def _nothing() -> None:
@@ -154,7 +154,7 @@ class Bulk:
         self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
         self._stack.callback(self._engine.close)
         self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
-        self._terms = Shipped()
+        self._terms = DictionarySnapshot()
         self._read: list[object] = []
 
     def is_on(self, master: str | None, spark: SparkSession | None = None) -> bool:
@@ -166,9 +166,9 @@ class Bulk:
         self._tell, self._cluster.tell = silent, _nothing
         return self._engine, *self._shards(state)
 
-    def terms(self) -> Shipped:
+    def terms(self) -> DictionarySnapshot:
         """The dictionary for tasks, as it is now."""
-        self._terms = ship(self._local.dictionary, self._scratch, self._terms)
+        self._terms = take_snapshot(self._local.dictionary, self._scratch, self._terms)
         return self._terms
 
     def keep(self, read: object) -> None:
@@ -221,8 +221,8 @@ class Bulk:
 
     def _facts(self, source: Input, arities: dict[str, int], manner: Manner) -> tuple[SparkFacts, int]:
         """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
-        there = [s for s in source.batches if isinstance(s, Source)]
-        here = [s for s in source.batches if not isinstance(s, Source)]
+        there = [s for s in source.batches if isinstance(s, IngestSource)]
+        here = [s for s in source.batches if not isinstance(s, IngestSource)]
         facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
         if not there:
             return facts, 0
@@ -235,7 +235,7 @@ class Bulk:
         append_terms(dictionary, found)
         self.seconds |= found.seconds
         found.close()
-        return facts | self._engine.of_pieces(found.pieces), found.bad
+        return facts | self._engine.of_shard_files(found.shard_files), found.bad
 
     def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         """Make a change durable by files that executors write; what the store then has is to be read anew."""
@@ -245,14 +245,14 @@ class Bulk:
 
     def _commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         done, version = tried.done, tried.version
-        terms_ = ship(self._local.dictionary, self._scratch)
+        terms_ = take_snapshot(self._local.dictionary, self._scratch)
         before = tried.before.stored().sums
         if store.needs_full_snapshot:
-            E, I = done.E.pieces(), done.outcome.I.pieces()
+            E, I = done.E.shard_files(), done.outcome.I.shard_files()
             written = write_base(self._cluster, store.root, version, E, I, terms_)
             sums = Sums(*written.sums)
         else:
-            sets = [facts.pieces() for facts in tried.sets()]
+            sets = [facts.shard_files() for facts in tried.sets()]
             written = write_change(self._cluster, store.root, version - 1, version, sets, terms_)
             more, less, gained, lost = written.sums
             sums = Sums(before.explicit.plus(more).minus(less), before.facts.plus(gained).minus(lost))

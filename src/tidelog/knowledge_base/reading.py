@@ -177,12 +177,12 @@ class Questions(Held):
         partition_by: Sequence[str],
         master: str | None,
     ) -> list[Exported]:
-        from tidelog.engines.spark.dataframes.exporting import Source, export_stored
+        from tidelog.engines.spark.dataframes.exporting import ExportSource, export_stored
 
         check_kind(kind)
         if self._root is None:
             raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
-        source = Source(str(self._root.absolute()), self.version, kind)
+        source = ExportSource(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)
         return export_stored(source, chosen, out, format, overwrite=overwrite, partition_by=partition_by, master=master)
 

@@ -36,7 +36,7 @@ _PRESENT = "(present)"
 _PATIENCE = 20  # times as long as looking for garbage takes it is left alone
 
 
-class Parcel(NamedTuple):
+class Message(NamedTuple):
     """Bytes for a place of the next stage; after the last stage the target says what the sender wants it to say."""
 
     target: int
@@ -44,26 +44,26 @@ class Parcel(NamedTuple):
     payload: bytes | memoryview
 
 
-Run = Callable[[int, Iterator[Parcel]], Iterable[Parcel]]
+TaskFunction = Callable[[int, Iterator[Message]], Iterable[Message]]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """What is run, and at how many places. `run` is pickled: a function of a module, or a `partial` of one."""
 
-    run: Run
-    places: int
+    run: TaskFunction
+    partitions: int
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class FrameInput:
     """A DataFrame that takes part in the first stage: `run` is given its rows, one partition after the other.
 
     Places are counted on from those of the first stage; they tell partitions apart, and nothing else.
     """
 
     frame: DataFrame
-    run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]
+    run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Message]]
 
 
 class Cluster(Protocol):
@@ -72,7 +72,7 @@ class Cluster(Protocol):
         """How many tasks can run at a time."""
         ...
 
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
         """What the last stage sends. The first stage receives nothing. Raises what a task raises, if it is ours."""
         ...
 
@@ -83,21 +83,21 @@ class InProcess:
     def __init__(self, cores: int = 1) -> None:
         self.cores = cores
 
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
-        parcels: list[Parcel] = []
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
+        messages: list[Message] = []
         for stage in stages:
-            run: Run = pickle.loads(pickle.dumps(stage.run))
-            arrived: list[list[Parcel]] = [[] for _ in range(stage.places)]
-            for parcel in parcels:
-                arrived[parcel.target].append(parcel)
-            parcels = [
-                Parcel(p.target, p.tag, bytes(p.payload))
-                for place in range(stage.places)
-                for p in run(place, iter(arrived[place]))
+            run: TaskFunction = pickle.loads(pickle.dumps(stage.run))
+            arrived: list[list[Message]] = [[] for _ in range(stage.partitions)]
+            for message in messages:
+                arrived[message.target].append(message)
+            messages = [
+                Message(p.target, p.tag, bytes(p.payload))
+                for partition in range(stage.partitions)
+                for p in run(partition, iter(arrived[partition]))
             ]
             if stage is stages[0]:
-                parcels += _fed(feeds, stage.places)
-        return parcels
+                messages += _run_inputs(inputs, stage.partitions)
+        return messages
 
 
 class SparkCluster:
@@ -107,29 +107,29 @@ class SparkCluster:
         self.spark = spark
         self.cores = cores or _cores(spark)
 
-    def run(self, stages: Sequence[Stage], feeds: Sequence[Feed] = ()) -> list[Parcel]:
+    def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
         from pyspark.sql import functions
 
         first, *others = stages
-        sent: DataFrame = self.spark.range(0, first.places, 1, first.places)
+        sent: DataFrame = self.spark.range(0, first.partitions, 1, first.partitions)
         for before, stage in zip(stages, [*others, None], strict=True):
-            targets = stage.places if stage else 0
-            sent = sent.mapInArrow(_Task(before.run, targets, before is first), _SCHEMA)
-            for feed in feeds if before is first else ():
-                sent = sent.union(feed.frame.mapInArrow(_Fed(feed.run), _SCHEMA))
+            targets = stage.partitions if stage else 0
+            sent = sent.mapInArrow(_StageTask(before.run, targets, before is first), _SCHEMA)
+            for input_ in inputs if before is first else ():
+                sent = sent.union(input_.frame.mapInArrow(_InputTask(input_.run), _SCHEMA))
             if stage is not None:
-                sent = sent.repartitionById(stage.places, functions.col("target"))
-        parcels = list(_parcels(sent.toArrow().to_batches()))
-        for parcel in parcels:
-            if parcel.tag == _FAILED:
-                raise pickle.loads(parcel.payload)
-        return parcels
+                sent = sent.repartitionById(stage.partitions, functions.col("target"))
+        messages = list(_messages(sent.toArrow().to_batches()))
+        for message in messages:
+            if message.tag == _FAILED:
+                raise pickle.loads(message.payload)
+        return messages
 
 
-class _Task:
+class _StageTask:
     """A stage as `mapInArrow` wants it."""
 
-    def __init__(self, run: Run, targets: int, is_first: bool) -> None:
+    def __init__(self, run: TaskFunction, targets: int, is_first: bool) -> None:
         self.run, self.targets, self.is_first = run, targets, is_first
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -137,28 +137,28 @@ class _Task:
 
         context = TaskContext.get()
         assert context is not None
-        place = context.partitionId()
-        arrived = iter(()) if self.is_first else _parcels(batches)
-        for parcel in self._sent(place, arrived):
-            yield _batch(parcel)
+        partition = context.partitionId()
+        arrived = iter(()) if self.is_first else _messages(batches)
+        for message in self._sent(partition, arrived):
+            yield _batch(message)
         for _ in batches:  # Spark waits until everything was read
             pass
-        _GARBAGE.settle()
+        _GARBAGE.release_memory()
 
-    def _sent(self, place: int, arrived: Iterator[Parcel]) -> Iterator[Parcel]:
+    def _sent(self, partition: int, arrived: Iterator[Message]) -> Iterator[Message]:
         """What the stage sends. An error of ours travels to the driver, where Spark would only run the task again."""
-        if place == 0:  # a stage that nothing was sent to would not be run at all
-            yield from (Parcel(target, _PRESENT, b"") for target in range(self.targets))
+        if partition == 0:  # a stage that nothing was sent to would not be run at all
+            yield from (Message(target, _PRESENT, b"") for target in range(self.targets))
         try:
-            yield from self.run(place, _checked(arrived))
+            yield from self.run(partition, _checked(arrived))
         except TidelogError as error:
-            yield Parcel(0, _FAILED, pickle.dumps(error))
+            yield Message(0, _FAILED, pickle.dumps(error))
 
 
-class _Fed:
+class _InputTask:
     """The part of a first stage that reads a DataFrame, as `mapInArrow` wants it."""
 
-    def __init__(self, run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Parcel]]) -> None:
+    def __init__(self, run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Message]]) -> None:
         self.run = run
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -167,16 +167,16 @@ class _Fed:
         context = TaskContext.get()
         assert context is not None
         try:
-            for parcel in self.run(context.partitionId(), batches):
-                yield _batch(parcel)
+            for message in self.run(context.partitionId(), batches):
+                yield _batch(message)
         except TidelogError as error:
-            yield _batch(Parcel(0, _FAILED, pickle.dumps(error)))
+            yield _batch(Message(0, _FAILED, pickle.dumps(error)))
         for _ in batches:
             pass
-        _GARBAGE.settle()
+        _GARBAGE.release_memory()
 
 
-class _Garbage:
+class _GarbageCollector:
     """What PySpark's worker looks for after every task, through all modules and all that tasks keep for the next ones.
 
     That takes far longer than a small task. So what is there is put out of its sight, and looked through now and then.
@@ -185,7 +185,7 @@ class _Garbage:
     def __init__(self) -> None:
         self.due = 0.0
 
-    def settle(self) -> None:
+    def release_memory(self) -> None:
         """At the end of a task."""
         start = monotonic()
         if start >= self.due:
@@ -196,37 +196,37 @@ class _Garbage:
         gc.freeze()
 
 
-_GARBAGE = _Garbage()
+_GARBAGE = _GarbageCollector()
 
 
-def _fed(feeds: Sequence[Feed], places: int) -> Iterator[Parcel]:
+def _run_inputs(inputs: Sequence[FrameInput], partitions: int) -> Iterator[Message]:
     """What feeds send when everything is in this process: every batch of rows is a place."""
-    parts = [(feed, batch) for feed in feeds for batch in feed.frame.toArrow().to_batches()]
-    for place, (feed, batch) in enumerate(parts, places):
-        yield from (Parcel(p.target, p.tag, bytes(p.payload)) for p in feed.run(place, iter((batch,))))
+    parts = [(input_, batch) for input_ in inputs for batch in input_.frame.toArrow().to_batches()]
+    for partition, (input_, batch) in enumerate(parts, partitions):
+        yield from (Message(p.target, p.tag, bytes(p.payload)) for p in input_.run(partition, iter((batch,))))
 
 
-def _checked(arrived: Iterator[Parcel]) -> Iterator[Parcel]:
+def _checked(arrived: Iterator[Message]) -> Iterator[Message]:
     """The parcels for a stage; an error of an earlier one ends it."""
-    for parcel in arrived:
-        if parcel.tag == _FAILED:
-            raise pickle.loads(parcel.payload)
-        if parcel.tag != _PRESENT:
-            yield parcel
+    for message in arrived:
+        if message.tag == _FAILED:
+            raise pickle.loads(message.payload)
+        if message.tag != _PRESENT:
+            yield message
 
 
-def _batch(parcel: Parcel) -> pa.RecordBatch:
-    payload = pa.py_buffer(parcel.payload)
+def _batch(message: Message) -> pa.RecordBatch:
+    payload = pa.py_buffer(message.payload)
     offsets = pa.py_buffer(len(payload).to_bytes(8, "little")[:4].rjust(8, b"\0"))
     binary = pa.Array.from_buffers(pa.binary(), 1, [None, offsets, payload])
-    return pa.record_batch([pa.array([parcel.target], pa.int32()), pa.array([parcel.tag]), binary], schema=_ARROW)
+    return pa.record_batch([pa.array([message.target], pa.int32()), pa.array([message.tag]), binary], schema=_ARROW)
 
 
-def _parcels(batches: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+def _messages(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
     for batch in batches:
         targets, tags, payloads = batch.columns
         for target, tag, payload in zip(targets.to_pylist(), tags.to_pylist(), payloads, strict=True):
-            yield Parcel(target, tag, memoryview(payload.as_buffer()))
+            yield Message(target, tag, memoryview(payload.as_buffer()))
 
 
 def _cores(spark: SparkSession) -> int:
@@ -237,18 +237,18 @@ def _cores(spark: SparkSession) -> int:
         return int(spark.conf.get("spark.default.parallelism", None) or 2)
 
 
-class Files:
+class ScratchFiles:
     """Files of one node, deleted when nobody can read it any more."""
 
     def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
         self._paths = list(paths)
-        self.delete = weakref.finalize(owner, delete, self._paths)
+        self.delete = weakref.finalize(owner, delete_files, self._paths)
 
     def add(self, *paths: str) -> None:
         self._paths.extend(paths)
 
 
-def delete(paths: Sequence[str]) -> None:
+def delete_files(paths: Sequence[str]) -> None:
     """Files that nobody needs; those that are gone already do not matter."""
     for path in paths:
         with suppress(OSError):

@@ -19,6 +19,6 @@ def register(spark: SparkSession) -> None:
     Spark finds it where tidelog is installed on the driver; a session that was started before, or one that has tidelog
     from `--py-files`, does not.
     """
-    from tidelog.engines.spark.dataframes.datasource import Source
+    from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 
-    spark.dataSource.register(Source)
+    spark.dataSource.register(TidelogDataSource)

@@ -29,48 +29,48 @@ from tidelog.queries.datalog import Kind
 
 BLOCK = 1 << 15  # rows that are handed on at a time
 
-Key = tuple[int, ...]
+RowKey = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class RowSlice:
     """The rows from one key up to another; None is the end on either side."""
 
-    low: Key | None = None
-    high: Key | None = None
+    low: RowKey | None = None
+    high: RowKey | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ColumnBlock:
     """Some rows of a relation, column by column, and which of them are explicit."""
 
     columns: list[Ints]
     explicit: Mask
 
 
-def slices(facts: LocalFacts, count: int) -> list[Slice]:
+def slices(facts: LocalFacts, count: int) -> list[RowSlice]:
     """So many slices, or fewer, of about the same number of rows."""
     tables = sorted(facts.tables.items())
     total = sum(len(table) for _, table in tables)
     positions = [number * total // count for number in range(1, count)]
-    cuts: list[Key] = []
+    cuts: list[RowKey] = []
     before = 0
     for relation, table in tables:
         inside = [p - before for p in positions if before <= p < before + len(table)]
         cuts += [_key_at(relation, table, p / len(table)) for p in inside]
         before += len(table)
     distinct = sorted(set(cuts))
-    return [Slice(low, high) for low, high in zip([None, *distinct], [*distinct, None], strict=True)]
+    return [RowSlice(low, high) for low, high in zip([None, *distinct], [*distinct, None], strict=True)]
 
 
-def _key_at(relation: Relation, table: Table, fraction: float) -> Key:
+def _key_at(relation: Relation, table: Table, fraction: float) -> RowKey:
     """The key about that far into a table: where it is in its longest run."""
     run = max(table.runs, key=len)
     row = run.rows[:, int(fraction * len(run)) :][:, :1]
     return (relation[1], *(int(run.layout.unpack(row, c)[0]) for c in run.natural))
 
 
-def rows(facts: LocalFacts, E: LocalFacts, part: Slice, kind: Kind) -> Iterator[Rows]:
+def rows(facts: LocalFacts, E: LocalFacts, part: RowSlice, kind: Kind) -> Iterator[ColumnBlock]:
     """The rows of a slice, some at a time; E has the explicit facts."""
     for relation, table in sorted(facts.tables.items()):
         given = E.table(relation)
@@ -85,7 +85,7 @@ def rows(facts: LocalFacts, E: LocalFacts, part: Slice, kind: Kind) -> Iterator[
                     yield some
 
 
-def _marked(relation: Relation, run: Run, given: Table | None, kind: Kind) -> Rows:
+def _marked(relation: Relation, run: Run, given: Table | None, kind: Kind) -> ColumnBlock:
     explicit = np.zeros(len(run), dtype=np.bool_) if given is None else given.contains_run(run)
     if kind == "derived":
         run = run.keep(~explicit)
@@ -93,10 +93,10 @@ def _marked(relation: Relation, run: Run, given: Table | None, kind: Kind) -> Ro
     columns = [run.column(c) for c in run.natural]
     if relation[0] == TRIPLE:
         columns.insert(1, np.full(len(run), relation[1], dtype=np.int64))
-    return Rows(columns, explicit)
+    return ColumnBlock(columns, explicit)
 
 
-def _position(run: Run, relation: Relation, key: Key | None, end: int) -> int:
+def _position(run: Run, relation: Relation, key: RowKey | None, end: int) -> int:
     """How many rows of a run come before a key."""
     if key is None:
         return end
@@ -164,7 +164,7 @@ def types(facts: LocalFacts, arity: int) -> list[str]:
 
 
 def _texts(facts: LocalFacts, column: int) -> Iterator[pa.Array]:
-    for some in rows(facts, facts, Slice(), "all"):
+    for some in rows(facts, facts, RowSlice(), "all"):
         distinct = pc.unique(pa.array(some.columns[column])).to_numpy()
         yield facts.dictionary.decode_array(distinct).cast(pa.binary())
 

@@ -20,8 +20,18 @@ from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.dataframes import NAME
-from tidelog.engines.spark.dataframes.columns import EXACT, FORMS, PLAIN, TYPES, Rows, Slice, column, rows, slices
-from tidelog.engines.spark.dataframes.frames import Shown, View, view
+from tidelog.engines.spark.dataframes.columns import (
+    EXACT,
+    FORMS,
+    PLAIN,
+    TYPES,
+    ColumnBlock,
+    RowSlice,
+    column,
+    rows,
+    slices,
+)
+from tidelog.engines.spark.dataframes.frames import ShownFacts, VersionView, view
 from tidelog.errors import UsageError
 from tidelog.model.facts import column_names
 from tidelog.model.terms import TRIPLE, Term, iri, plain
@@ -93,7 +103,7 @@ _PREDICATE = 1  # the column of a triple that tables are split by
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ReadRequest:
     """What to read: options in which everything that depends on the knowledge base has been decided."""
 
     options: Options
@@ -103,38 +113,38 @@ class Wanted:
     equals: Mapping[int, frozenset[int]] = field(default_factory=dict)  # which ids a column may have, where not any
 
     @classmethod
-    def of(cls, options: Options) -> Wanted:
+    def of(cls, options: Options) -> ReadRequest:
         opened = view(options.path, options.as_of)
         relation = opened.state.known(options.relation)
         names = options.columns or tuple(column_names(relation, opened.state.arity(relation)))
         if len(names) != opened.state.arity(relation):
             raise UsageError(f"columns names {len(names)}, but {relation} has {opened.state.arity(relation)}")
-        wanted = cls(options, opened.state.version, relation, names)
-        return wanted.with_predicate(opened) if options.predicate else wanted
+        request = cls(options, opened.state.version, relation, names)
+        return request.with_predicate(opened) if options.predicate else request
 
-    def with_predicate(self, opened: View) -> Wanted:
+    def with_predicate(self, opened: VersionView) -> ReadRequest:
         """Only triples of the predicate that the options name."""
         if self.relation != TRIPLE:
             raise UsageError(f"the option predicate is for {TRIPLE}; the relation read is {self.relation}")
         return self.with_term(_PREDICATE, iri(opened.state.expand(self.options.predicate or "")), opened)
 
-    def with_term(self, place: int, term: Term, opened: View) -> Wanted:
+    def with_term(self, position: int, term: Term, opened: VersionView) -> ReadRequest:
         """Only rows with a term in a column."""
         id_ = opened.state.E.dictionary.lookup(term)
-        return self._with_ids(place, () if id_ is None else (id_,))
+        return self._with_ids(position, () if id_ is None else (id_,))
 
-    def with_plain_predicate(self, text: str, opened: View) -> Wanted:
+    def with_plain_predicate(self, text: str, opened: VersionView) -> ReadRequest:
         """Only triples whose predicate reads so; there are never many predicates to look at."""
         dictionary = opened.state.E.dictionary
         return self._with_ids(
             _PREDICATE, (p for p in opened.state.I.triple_tables if plain(dictionary.decode(p)) == text)
         )
 
-    def _with_ids(self, place: int, ids: Iterable[int]) -> Wanted:
+    def _with_ids(self, position: int, ids: Iterable[int]) -> ReadRequest:
         found = frozenset(ids)
-        return replace(self, equals={**self.equals, place: found & self.equals.get(place, found)})
+        return replace(self, equals={**self.equals, position: found & self.equals.get(position, found)})
 
-    def shown(self) -> list[tuple[str, Shown]]:
+    def shown(self) -> list[tuple[str, ShownFacts]]:
         """What is read: the facts, or those gained and those lost."""
         opened, since = view(self.options.path, self.version), self.options.changes_since
         if since is None:
@@ -142,7 +152,7 @@ class Wanted:
         gained, lost = opened.changes(self.relation, self.options.kind, since)
         return [(GAINED, self._narrowed(gained)), (LOST, self._narrowed(lost))]
 
-    def _narrowed(self, shown: Shown) -> Shown:
+    def _narrowed(self, shown: ShownFacts) -> ShownFacts:
         """Without the triples of other predicates, if only some were asked for."""
         if self.relation != TRIPLE or _PREDICATE not in self.equals:
             return shown
@@ -150,97 +160,97 @@ class Wanted:
         tables = {r: t for r, t in shown.facts.tables.items() if r[1] in chosen}
         return replace(shown, facts=LocalFacts(shown.facts.dictionary, tables))
 
-    def chosen(self, some: Rows) -> Rows:
+    def chosen(self, some: ColumnBlock) -> ColumnBlock:
         """The rows that were asked for."""
         keep = np.ones(len(some.explicit), dtype=np.bool_)
-        for place, ids in self.equals.items():
-            keep &= np.isin(some.columns[place], list(ids))
-        return some if keep.all() else Rows([c[keep] for c in some.columns], some.explicit[keep])
+        for position, ids in self.equals.items():
+            keep &= np.isin(some.columns[position], list(ids))
+        return some if keep.all() else ColumnBlock([c[keep] for c in some.columns], some.explicit[keep])
 
 
 @dataclass(frozen=True)
-class Part(InputPartition):
+class ReadPartition(InputPartition):
     """A slice of the facts, or of those gained or lost."""
 
     which: int
-    slice: Slice
+    slice: RowSlice
 
 
-class Source(DataSource):
+class TidelogDataSource(DataSource):
     """The data source."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
-        self._wanted = Wanted.of(read_options(options))
+        self._request = ReadRequest.of(read_options(options))
 
     @classmethod
     def name(cls) -> str:
         return NAME
 
     def schema(self) -> StructType:
-        mark = {"tidelog": "terms"} if self._wanted.options.terms == EXACT else None
-        fields = [StructField(name, StringType(), False, mark) for name in self._wanted.columns]
+        mark = {"tidelog": "terms"} if self._request.options.terms == EXACT else None
+        fields = [StructField(name, StringType(), False, mark) for name in self._request.columns]
         fields.append(StructField(EXPLICIT, BooleanType(), False))
-        if self._wanted.options.changes_since is not None:
+        if self._request.options.changes_since is not None:
             fields.append(StructField(CHANGE, StringType(), False))
         return StructType(fields)
 
-    def reader(self, schema: StructType) -> Reader:
+    def reader(self, schema: StructType) -> RelationReader:
         known = self.schema().names
         for name in schema.names:
             if name not in known:
                 raise UsageError(f"there is no column {name!r}; there are: {', '.join(known)}")
-        return (PushingReader if self._wanted.options.pushdown else Reader)(self._wanted, schema)
+        return (PushingReader if self._request.options.pushdown else RelationReader)(self._request, schema)
 
 
-class Reader(DataSourceReader):
+class RelationReader(DataSourceReader):
     """Plans on the driver's side, reads on the executors'."""
 
-    def __init__(self, wanted: Wanted, schema: StructType) -> None:
-        self.wanted = wanted
+    def __init__(self, request: ReadRequest, schema: StructType) -> None:
+        self.request = request
         self.fields = [(f.name, _arrow_type(f), f.nullable) for f in schema.fields]
 
-    def partitions(self) -> Sequence[Part]:
+    def partitions(self) -> Sequence[ReadPartition]:
         parts = []
-        for which, (_, shown) in enumerate(self.wanted.shown()):
-            count = self.wanted.options.partitions or -(-len(shown.facts) // _ROWS)
-            parts += [Part(which, each) for each in slices(shown.facts, count)]
+        for which, (_, shown) in enumerate(self.request.shown()):
+            count = self.request.options.partitions or -(-len(shown.facts) // _ROWS)
+            parts += [ReadPartition(which, each) for each in slices(shown.facts, count)]
         return parts
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Part)
-        change, shown = self.wanted.shown()[partition.which]
+        assert isinstance(partition, ReadPartition)
+        change, shown = self.request.shown()[partition.which]
         schema = pa.schema([pa.field(*f) for f in self.fields])
         for some in rows(shown.facts, shown.E, partition.slice, shown.kind):
-            chosen = self.wanted.chosen(some)
+            chosen = self.request.chosen(some)
             if len(chosen.explicit):
                 arrays = [self._array(name, type_, chosen, change, shown) for name, type_, _ in self.fields]
                 yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
-    def _array(self, name: str, type_: pa.DataType, some: Rows, change: str, shown: Shown) -> pa.Array:
-        if name in self.wanted.columns:
-            ids = some.columns[self.wanted.columns.index(name)]
-            return column(ids, shown.facts.dictionary, self.wanted.options.terms, type_, name)
+    def _array(self, name: str, type_: pa.DataType, some: ColumnBlock, change: str, shown: ShownFacts) -> pa.Array:
+        if name in self.request.columns:
+            ids = some.columns[self.request.columns.index(name)]
+            return column(ids, shown.facts.dictionary, self.request.options.terms, type_, name)
         return pa.array(some.explicit) if name == EXPLICIT else pa.repeat(change, len(some.explicit))
 
 
-class PushingReader(Reader):
+class PushingReader(RelationReader):
     """One that Spark tells what the rows are filtered by; refused unless the session has that turned on."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        opened = view(self.wanted.options.path, self.wanted.version)
+        opened = view(self.request.options.path, self.request.version)
         for each in filters:
             if isinstance(each, EqualTo) and len(each.attribute) == 1 and isinstance(each.value, str):
                 self._narrow(each.attribute[0], each.value, opened)
         return filters  # Spark may check again
 
-    def _narrow(self, name: str, value: str, opened: View) -> None:
-        if name not in self.wanted.columns:
+    def _narrow(self, name: str, value: str, opened: VersionView) -> None:
+        if name not in self.request.columns:
             return
-        place = self.wanted.columns.index(name)
-        if self.wanted.options.terms == EXACT:
-            self.wanted = self.wanted.with_term(place, Term(value), opened)
-        elif self.wanted.relation == TRIPLE and place == _PREDICATE:
-            self.wanted = self.wanted.with_plain_predicate(value, opened)
+        position = self.request.columns.index(name)
+        if self.request.options.terms == EXACT:
+            self.request = self.request.with_term(position, Term(value), opened)
+        elif self.request.relation == TRIPLE and position == _PREDICATE:
+            self.request = self.request.with_plain_predicate(value, opened)
 
 
 def _arrow_type(column_: StructField) -> pa.DataType:

@@ -16,10 +16,10 @@ from itertools import groupby
 from pathlib import Path
 
 from tidelog import formats
-from tidelog.engines.spark.cluster.cluster import Cluster, Parcel, SparkCluster, Stage
+from tidelog.engines.spark.cluster.cluster import Cluster, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
-from tidelog.engines.spark.dataframes.columns import Slice, rows, slices
-from tidelog.engines.spark.dataframes.frames import Shown, view
+from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
+from tidelog.engines.spark.dataframes.frames import ShownFacts, view
 from tidelog.errors import UsageError
 from tidelog.model.facts import column_names
 from tidelog.model.terms import RULESET, TRIPLE
@@ -39,32 +39,32 @@ from tidelog.queries.export import (
 
 FORMATS = ("ntriples", "nquads", "csv", "tsv", "parquet", DELTA)
 _PREDICATE = 1  # the column
-_PLACES = 4  # tasks for each core, so that slow ones even out
+_TASKS_PER_CORE = 4  # tasks for each core, so that slow ones even out
 _ROWS = 1_000_000  # of a part at most
 _FEW = 100_000  # rows that one task writes as quickly as many would
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExportSource:
     """What is exported: a version of a knowledge base, and which of its facts."""
 
     path: str
     version: int
     kind: Kind
 
-    def shown(self, relation: str) -> Shown:
+    def shown(self, relation: str) -> ShownFacts:
         return view(self.path, self.version).facts(relation, self.kind)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ExportTask:
     """What one task writes: a slice of a relation into a directory."""
 
     relation: str
     columns: Sequence[str]
     folder: str
     mark: str  # of all attempts to write it
-    slice: Slice
+    slice: RowSlice
 
     def fresh_file(self, ending: str) -> Path:
         """A file that no other attempt writes."""
@@ -72,7 +72,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ExportedPart:
     """A part, as its task reports it."""
 
     relation: str
@@ -85,7 +85,7 @@ class Written:
 
 def export(
     cluster: Cluster,
-    source: Source,
+    source: ExportSource,
     relations: Sequence[str] | None,
     out: Path,
     format: str | None,
@@ -106,12 +106,12 @@ def export(
     if list(partition_by) not in ([], [column_names(TRIPLE, 3)[_PREDICATE]]):
         # slices hold the triples of one predicate after the other, and of other columns too many values for files
         raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
-    job = _Export(cluster, source, name, columns, tuple(partition_by))
+    job = _ExportJob(cluster, source, name, columns, tuple(partition_by))
     return (_export_delta if name == DELTA else _export_parts)(job, out) + without
 
 
 def export_stored(
-    source: Source,
+    source: ExportSource,
     relations: Sequence[str] | None,
     out: Path,
     format: str | None,
@@ -126,7 +126,7 @@ def export_stored(
         return export(cluster, source, relations, out, format, overwrite=overwrite, partition_by=partition_by)
 
 
-def _chosen(source: Source, relations: Sequence[str] | None, name: str) -> dict[str, int]:
+def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) -> dict[str, int]:
     """The relations to write, and how many columns they have."""
     state = view(source.path, source.version).state
     there = (p for p in sorted(state.I.arities()) if len(source.shown(p)))
@@ -139,24 +139,24 @@ def _chosen(source: Source, relations: Sequence[str] | None, name: str) -> dict[
 
 
 @dataclass(frozen=True, slots=True)
-class _Export:
+class _ExportJob:
     """One export: which relations with which columns, and what their tables are partitioned by."""
 
     cluster: Cluster
-    source: Source
+    source: ExportSource
     format: str
     columns: Mapping[str, Sequence[str]]
     by: tuple[str, ...]
 
-    def run(self, folders: Mapping[str, Path]) -> list[Written]:
+    def run(self, folders: Mapping[str, Path]) -> list[ExportedPart]:
         """Write all relations, each into its folder; of attempts that were not reported nothing stays."""
         mark = f"part-{uuid.uuid4().hex[:12]}"
-        pieces = [piece for p, folder in folders.items() for piece in self._pieces(p, folder, mark)]
-        places = min(len(pieces), _PLACES * self.cluster.cores) or 1
-        task = partial(_write, self.source, self.format, self.by, pieces, places)
+        tasks = [task for p, folder in folders.items() for task in self._tasks(p, folder, mark)]
+        partitions = min(len(tasks), _TASKS_PER_CORE * self.cluster.cores) or 1
+        task = partial(_write, self.source, self.format, self.by, tasks, partitions)
         reported: set[str] = set()
         try:
-            parts = [Written(**json.loads(bytes(p.payload))) for p in self.cluster.run([Stage(task, places)])]
+            parts = [ExportedPart(**json.loads(bytes(p.payload))) for p in self.cluster.run([Stage(task, partitions)])]
             reported = {part.file for part in parts}
             return parts
         finally:
@@ -164,15 +164,15 @@ class _Export:
                 if path.name not in reported:
                     path.unlink(missing_ok=True)
 
-    def _pieces(self, relation: str, folder: Path, mark: str) -> Iterator[Piece]:
+    def _tasks(self, relation: str, folder: Path, mark: str) -> Iterator[ExportTask]:
         folder.mkdir(exist_ok=True)
         facts = self.source.shown(relation).facts
         cores = self.cluster.cores if len(facts) > _FEW else 1
         for number, each in enumerate(slices(facts, max(cores, -(-len(facts) // _ROWS)))):
-            yield Piece(relation, self.columns[relation], str(folder), f"{mark}-{number:05d}", each)
+            yield ExportTask(relation, self.columns[relation], str(folder), f"{mark}-{number:05d}", each)
 
 
-def _export_parts(job: _Export, out: Path) -> list[Exported]:
+def _export_parts(job: _ExportJob, out: Path) -> list[Exported]:
     alone = formats.is_rdf(job.format) or is_one(job.columns, out)
     names = {p: "" if alone else formats.relation_file(p, job.format) for p in job.columns}
     with folder_aside(out) as aside:
@@ -183,7 +183,7 @@ def _export_parts(job: _Export, out: Path) -> list[Exported]:
     return [_sum(p, parts, out / name) for p, name in names.items()]
 
 
-def _export_delta(job: _Export, out: Path) -> list[Exported]:
+def _export_delta(job: _ExportJob, out: Path) -> list[Exported]:
     with delta_tables(job.columns, out, job.by) as tables:
         parts = job.run({table.relation: table.path for table in tables})
         for table in tables:
@@ -192,41 +192,41 @@ def _export_delta(job: _Export, out: Path) -> list[Exported]:
     return [_sum(p, parts, path) for p, path in delta_paths(job.columns, out, out).items()]
 
 
-def _sum(relation: str, parts: Iterable[Written], path: Path) -> Exported:
+def _sum(relation: str, parts: Iterable[ExportedPart], path: Path) -> Exported:
     own = [part for part in parts if part.relation == relation]
     return Exported(relation, sum(p.rows for p in own), str(path), sum(p.left_out for p in own))
 
 
 def _write(
-    source: Source,
+    source: ExportSource,
     name: str,
     by: Sequence[str],
-    pieces: Sequence[Piece],
-    places: int,
-    place: int,
-    _: Iterator[Parcel],
-) -> Iterator[Parcel]:
+    tasks: Sequence[ExportTask],
+    partitions: int,
+    partition: int,
+    _: Iterator[Message],
+) -> Iterator[Message]:
     """The pieces of one task."""
-    for piece in pieces[place::places]:
-        for written in _parts(source, name, piece, piece.relation == TRIPLE and bool(by)):
-            yield Parcel(0, "part", json.dumps(asdict(written)).encode())
+    for task in tasks[partition::partitions]:
+        for written in _parts(source, name, task, task.relation == TRIPLE and bool(by)):
+            yield Message(0, "part", json.dumps(asdict(written)).encode())
 
 
-def _parts(source: Source, name: str, piece: Piece, by_predicate: bool) -> Iterator[Written]:
+def _parts(source: ExportSource, name: str, task: ExportTask, by_predicate: bool) -> Iterator[ExportedPart]:
     """One part, or one for each predicate; none if there is nothing to write."""
-    shown = source.shown(piece.relation)
-    found = rows(shown.facts, shown.E, piece.slice, shown.kind)
+    shown = source.shown(task.relation)
+    found = rows(shown.facts, shown.E, task.slice, shown.kind)
     for predicate, group in groupby(found, lambda some: int(some.columns[_PREDICATE][0]) if by_predicate else None):
         blocks = ([shown.facts.dictionary.decode_array(c) for c in some.columns] for some in group)
         if name != DELTA:
-            yield _write_part(piece, name, blocks)
+            yield _write_part(task, name, blocks)
         else:
             value = None if predicate is None else shown.facts.dictionary.decode(predicate)
-            yield _write_delta_part(piece, value, blocks)
+            yield _write_delta_part(task, value, blocks)
 
 
-def _write_part(piece: Piece, name: str, blocks: Iterator[formats.TermBlock]) -> Written:
-    file = piece.fresh_file(formats.relation_file("", name))
+def _write_part(task: ExportTask, name: str, blocks: Iterator[formats.TermBlock]) -> ExportedPart:
+    file = task.fresh_file(formats.relation_file("", name))
     left_out = 0
 
     def stated() -> Iterator[formats.TermBlock]:
@@ -236,16 +236,16 @@ def _write_part(piece: Piece, name: str, blocks: Iterator[formats.TermBlock]) ->
             left_out += len(block[0]) - len(rdf[0])
             yield rdf
 
-    written = formats.write(file, piece.relation, stated() if formats.is_rdf(name) else blocks, name)
-    return Written(piece.relation, file.name, written, file.stat().st_size, left_out)
+    written = formats.write(file, task.relation, stated() if formats.is_rdf(name) else blocks, name)
+    return ExportedPart(task.relation, file.name, written, file.stat().st_size, left_out)
 
 
-def _write_delta_part(piece: Piece, predicate: str | None, blocks: Iterator[formats.TermBlock]) -> Written:
-    file = piece.fresh_file(".parquet")
-    names = list(piece.columns)
+def _write_delta_part(task: ExportTask, predicate: str | None, blocks: Iterator[formats.TermBlock]) -> ExportedPart:
+    file = task.fresh_file(".parquet")
+    names = list(task.columns)
     if predicate is not None:  # it is in the log, and not in the file
         del names[_PREDICATE]
         blocks = ([*block[:_PREDICATE], *block[_PREDICATE + 1 :]] for block in blocks)
     written = formats.write_delta_file(file, names, blocks)
-    partition = {} if predicate is None else {piece.columns[_PREDICATE]: predicate}
-    return Written(piece.relation, file.name, written, file.stat().st_size, partition=partition)
+    partition = {} if predicate is None else {task.columns[_PREDICATE]: predicate}
+    return ExportedPart(task.relation, file.name, written, file.stat().st_size, partition=partition)

@@ -57,7 +57,7 @@ _KEPT = 2  # versions that a process holds open
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFacts:
     """Facts that a reader is shown, and those that were explicit when they held."""
 
     facts: LocalFacts
@@ -69,14 +69,14 @@ class Shown:
         return len(self.facts) - (len(self.E) if self.kind == "derived" else 0)
 
 
-class View:
+class VersionView:
     """One version."""
 
     def __init__(self, path: str, version: int | None) -> None:
         self._store = Store(Path(path), create=False)
         self._newest = restored(self._store.read())
         self._engine = LocalEngine(dictionary=self._newest.E.dictionary)
-        self._facts: dict[tuple[str, Kind], Shown] = {}
+        self._facts: dict[tuple[str, Kind], ShownFacts] = {}
         past = version is not None and version != self._newest.version
         self.state = state_at(self._store, self._newest, version) if past and version is not None else self._newest
 
@@ -84,21 +84,21 @@ class View:
         self._engine.close()
         self._store.close()
 
-    def facts(self, relation: str, kind: Kind) -> Shown:
+    def facts(self, relation: str, kind: Kind) -> ShownFacts:
         """The facts of a relation, found once for all tasks: what users see may have to be derived."""
         key = relation, kind
         if key not in self._facts:
             self._facts[key] = self._found(relation, kind)
         return self._facts[key]
 
-    def _found(self, relation: str, kind: Kind) -> Shown:
+    def _found(self, relation: str, kind: Kind) -> ShownFacts:
         E = self.state.E.of_predicate(relation)
         if kind == "explicit":
-            return Shown(E, E, kind)
+            return ShownFacts(E, E, kind)
         I = self.state.I
-        return Shown(mode_of(self.state.options).facts(self._engine, I, I.of_predicate(relation)), E, kind)
+        return ShownFacts(mode_of(self.state.options).facts(self._engine, I, I.of_predicate(relation)), E, kind)
 
-    def changes(self, relation: str, kind: Kind, since: int) -> tuple[Shown, Shown]:
+    def changes(self, relation: str, kind: Kind, since: int) -> tuple[ShownFacts, ShownFacts]:
         """The facts of a relation that were gained since a version, and those that were lost."""
         if kind == "derived":
             raise UsageError('changes are those of "all" or of "explicit" facts; filter them by the column `explicit`')
@@ -111,21 +111,21 @@ class View:
         if kind == "all":
             seen = mode.difference(self._engine, before[1], self.state.I, delta.I_added, delta.I_removed)
             gained, lost = seen.added(), seen.removed()
-        return Shown(gained.of_predicate(relation), self.state.E, kind), Shown(
+        return ShownFacts(gained.of_predicate(relation), self.state.E, kind), ShownFacts(
             lost.of_predicate(relation), before[0], kind
         )
 
 
-_views: OrderedDict[tuple[str, int], View] = OrderedDict()
+_views: OrderedDict[tuple[str, int], VersionView] = OrderedDict()
 _lock = Lock()
 
 
-def view(path: str, version: int | None = None) -> View:
+def view(path: str, version: int | None = None) -> VersionView:
     """A version, or the newest one, kept open by this process for a while."""
     with _lock:
         found = _views.get((path, version)) if version is not None else None
         if found is None:
-            found = View(path, version)
+            found = VersionView(path, version)
             while len(_views) >= _KEPT:
                 _views.popitem(last=False)[1].close()
         _views[path, found.state.version] = found

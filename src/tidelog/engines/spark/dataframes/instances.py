@@ -19,7 +19,7 @@ from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
-from tidelog.engines.spark.sharded.worker_dictionary import Shipped
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot
 from tidelog.errors import UsageError
 from tidelog.explain.bulk import InstanceFacts, InstanceRelation, RuleInstances, explicit_parts, instance_facts, part_of
 from tidelog.explain.columns import InstanceTable, blocks
@@ -40,7 +40,7 @@ class Shards:
     engine: SparkEngine
     E: SparkFacts
     I: SparkFacts
-    terms: Callable[[], Shipped]
+    terms: Callable[[], DictionarySnapshot]
     keep: Callable[[object], None]
 
 
@@ -63,13 +63,15 @@ class ShardedInstances(RuleInstances):
         self._shards.keep(self)
         return _frame(spark, self.rows())
 
-    def rows(self) -> Rows:
+    def rows(self) -> InstanceRows:
         """What executors do to make the rows."""
         found = self._joined
-        return Rows(found.explicit.pieces(), found.matches.pieces(), found.relations, self._shards.terms())
+        return InstanceRows(
+            found.explicit.shard_files(), found.matches.shard_files(), found.relations, self._shards.terms()
+        )
 
 
-def _frame(spark: SparkSession, rows: Rows) -> DataFrame:
+def _frame(spark: SparkSession, rows: InstanceRows) -> DataFrame:
     return spark.range(0, rows.shards, 1, rows.shards).mapInArrow(rows, _SCHEMA)
 
 
@@ -80,13 +82,13 @@ def _parts(explicit: LocalFacts, matches: LocalFacts, relations: Sequence[Instan
 
 
 @dataclass(frozen=True)
-class Rows:
+class InstanceRows:
     """The rows of the table by shard, as `mapInArrow` wants it: shards are the first column of what it is given."""
 
     explicit: Sequence[str | None]  # piece files, one for each shard
     matches: Sequence[str | None]
     relations: Sequence[InstanceRelation]
-    terms: Shipped
+    terms: DictionarySnapshot
 
     @property
     def shards(self) -> int:

@@ -28,12 +28,12 @@ from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Ids, indices
 from tidelog.dictionary.batch import Codes
 from tidelog.engines.local.facts import WHOLE, Relation
-from tidelog.engines.spark.cluster.cluster import Parcel
+from tidelog.engines.spark.cluster.cluster import Message
 from tidelog.engines.spark.ingest.chunks import codes_of, terms_of, texts_as_arrays, texts_of_arrays
-from tidelog.engines.spark.ingest.parse import FAILED, REPORT, Clock, CodesFile, Parsed, Parsing, Spell
+from tidelog.engines.spark.ingest.parse import FAILED, REPORT, Clock, CodesFile, Interval, ParseReport, ParseTask
 from tidelog.engines.spark.sharded import shard_files
-from tidelog.engines.spark.sharded.shard_files import Rows, Written, home
-from tidelog.engines.spark.sharded.worker_dictionary import Shipped
+from tidelog.engines.spark.sharded.shard_files import RelationRows, ShardFile, shards_of_ids
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot
 from tidelog.errors import InputError
 from tidelog.kernel.array_file import AnyArray, read_packed, unpack, write_packed
 from tidelog.kernel.rows import Ints, Layout, layout_for
@@ -42,15 +42,15 @@ from tidelog.model.terms import TRIPLE
 NUMBERED = "numbered"
 
 
-class Numbered(NamedTuple):
+class IdAssignment(NamedTuple):
     """What a task tells the driver, and what others have told it that the driver must know."""
 
     low: int  # its first bucket
     counts: list[int]  # new terms of each of its buckets
     terms: str  # a file with these, see `new_terms`
     answers: str  # a file, see `answer`
-    spell: Spell
-    parsed: list[Parsed]
+    interval: Interval
+    parsed: list[ParseReport]
 
 
 @dataclass
@@ -58,46 +58,48 @@ class _Arrived:
     """What the sections have sent to one task."""
 
     terms: dict[int, list[tuple[str, pa.Array]]] = field(default_factory=dict)  # by bucket, with the section's key
-    parsed: list[Parsed] = field(default_factory=list)
+    parsed: list[ParseReport] = field(default_factory=list)
     failed: list[tuple[tuple[int, int], InputError]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, parcels: Iterable[Parcel]) -> _Arrived:
+    def of(cls, messages: Iterable[Message]) -> _Arrived:
         arrived = cls()
-        for parcel in parcels:
-            if parcel.tag == FAILED:
-                arrived.failed.append(pickle.loads(parcel.payload))
-            elif parcel.tag == REPORT:
-                arrived.parsed.append(pickle.loads(parcel.payload))
+        for message in messages:
+            if message.tag == FAILED:
+                arrived.failed.append(pickle.loads(message.payload))
+            elif message.tag == REPORT:
+                arrived.parsed.append(pickle.loads(message.payload))
             elif not arrived.failed:
-                arrived._add_terms(parcel)
+                arrived._add_terms(message)
         return arrived
 
-    def _add_terms(self, parcel: Parcel) -> None:
-        (key, low), texts = unpack(parcel.payload)
+    def _add_terms(self, message: Message) -> None:
+        (key, low), texts = unpack(message.payload)
         for bucket, terms in enumerate(terms_of(*texts), low):
             if len(terms):
                 self.terms.setdefault(bucket, []).append((key, terms))
 
 
-def number(parsing: Parsing, shipped: Shipped | None, place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
-    arrived = _Arrived.of(parcels)
+def assign_ids(
+    parsing: ParseTask, snapshot: DictionarySnapshot | None, partition: int, messages: Iterable[Message]
+) -> Iterator[Message]:
+    arrived = _Arrived.of(messages)
     if arrived.failed:
-        yield Parcel(place, FAILED, pickle.dumps(min(arrived.failed, key=lambda f: f[0])))
+        yield Message(partition, FAILED, pickle.dumps(min(arrived.failed, key=lambda f: f[0])))
         return
-    clock, (low, high) = Clock(), parsing.buckets(place)
-    dictionary = shipped.open() if shipped else None
-    counts, texts, answers = [], [], _Answers()
+    clock, (low, high) = Clock(), parsing.buckets(partition)
+    dictionary = snapshot.open() if snapshot else None
+    counts, texts, answers = [], [], _IdAnswers()
     for bucket in range(low, high):
         new = _number_bucket(arrived.terms.pop(bucket, []), dictionary, answers)
         counts.append(len(new))
         texts += texts_as_arrays(new)
     written = write_packed(parsing.directory, None, texts), answers.write(parsing.directory)
-    report = Numbered(low, counts, *written, clock.spell(), arrived.parsed)
-    yield Parcel(place, NUMBERED, pickle.dumps(report))
+    report = IdAssignment(low, counts, *written, clock.interval(), arrived.parsed)
+    yield Message(partition, NUMBERED, pickle.dumps(report))
 
 
-def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | None, answers: _Answers) -> pa.Array:
+def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | None, answers: _IdAnswers) -> pa.Array:
     """The new terms of a bucket, in their order."""
     if not parts:
         return pa.array([], pa.binary())
@@ -113,7 +115,7 @@ def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | N
     return new.take(order)
 
 
-class _Answers:
+class _IdAnswers:
     """What each section is answered, bucket after bucket."""
 
     def __init__(self) -> None:
@@ -162,29 +164,29 @@ class Routing:
     shards: int
 
 
-class Gathered(NamedTuple):
+class SortedShard(NamedTuple):
     """What a shard tells the driver: its piece, and when those worked who have sent to it, and it itself."""
 
-    piece: Written
-    routed: list[Spell]
-    spell: Spell
+    shard_file: ShardFile
+    routed: list[Interval]
+    interval: Interval
 
 
-def route(routing: Routing, tasks: list[list[CodesFile]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+def route(routing: Routing, tasks: list[list[CodesFile]], partition: int, _: Iterable[Message]) -> Iterator[Message]:
     """Send the rows of some sections home."""
     clock = Clock()
-    for section in tasks[place]:
-        starts, relations = codes_of(section.path)
-        ids = _ids(routing, section.key, starts)
-        by_shard: list[list[Rows]] = [[] for _ in range(routing.shards)]
+    for chunk in tasks[partition]:
+        starts, relations = codes_of(chunk.path)
+        ids = _ids(routing, chunk.key, starts)
+        by_shard: list[list[RelationRows]] = [[] for _ in range(routing.shards)]
         for (predicate, arity), columns in relations.items():
             send = _triples if predicate == TRIPLE and arity == 3 else partial(_rows, (predicate, WHOLE))
             for shard, rows in send(routing, ids, columns) if len(columns[0]) else ():
                 by_shard[shard].append(rows)
         for shard, parts in enumerate(by_shard):
             if parts:
-                yield Parcel(shard, ROWS, shard_files.to_bytes(parts))
-    yield Parcel(place % routing.shards, CLOCK, pickle.dumps(clock.spell()))
+                yield Message(shard, ROWS, shard_files.to_bytes(parts))
+    yield Message(partition % routing.shards, CLOCK, pickle.dumps(clock.interval()))
 
 
 def _ids(routing: Routing, key: str, starts: Ints) -> Ints:
@@ -194,7 +196,7 @@ def _ids(routing: Routing, key: str, starts: Ints) -> Ints:
     return np.where(ids < 0, ~ids, ids + first)
 
 
-def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, Rows]]:
+def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, RelationRows]]:
     """Triples by home and predicate, with one sort by both."""
     subject, predicate, object_ = columns
     used = np.zeros(len(ids), dtype=np.bool_)
@@ -204,7 +206,7 @@ def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[
     kind = np.dtype(np.uint16 if keys <= _RADIX else np.int64)
     numbers = np.zeros(len(ids), dtype=np.int64)
     numbers[names] = np.arange(len(names))
-    key = (home(ids, routing.shards) * len(names)).astype(kind)[subject]
+    key = (shards_of_ids(ids, routing.shards) * len(names)).astype(kind)[subject]
     key += numbers.astype(kind)[predicate]
     order = np.argsort(key, kind="stable")
     layout = layout_for(2, routing.terms)
@@ -214,30 +216,32 @@ def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[
     for found in np.flatnonzero(counts).tolist():
         shard, name = divmod(found, len(names))
         part = rows[:, ends[found] - counts[found] : ends[found]]
-        yield shard, Rows((TRIPLE, int(ids[names[name]])), layout, part)
+        yield shard, RelationRows((TRIPLE, int(ids[names[name]])), layout, part)
 
 
-def _rows(relation: Relation, routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, Rows]]:
+def _rows(
+    relation: Relation, routing: Routing, ids: Ints, columns: Sequence[Codes]
+) -> Iterator[tuple[int, RelationRows]]:
     layout = layout_for(len(columns), routing.terms)
     rows = layout.pack([ids[c] for c in columns], len(columns[0]))
-    return shard_files.split(Rows(relation, layout, rows), 0, routing.shards)
+    return shard_files.split_by_shard(RelationRows(relation, layout, rows), 0, routing.shards)
 
 
-def gather(directory: str, place: int, parcels: Iterable[Parcel]) -> Iterator[Parcel]:
+def sort_shard(directory: str, partition: int, messages: Iterable[Message]) -> Iterator[Message]:
     """Sort the rows of a shard, each once, and write them."""
     parts: dict[tuple[Relation, Layout], list[Ints]] = {}
-    routed: list[Spell] = []
-    for parcel in parcels:
-        if parcel.tag == CLOCK:
-            routed.append(pickle.loads(parcel.payload))
+    routed: list[Interval] = []
+    for message in messages:
+        if message.tag == CLOCK:
+            routed.append(pickle.loads(message.payload))
         else:
-            for rows in shard_files.Piece.of_bytes(parcel.payload).all_rows():
+            for rows in shard_files.RowBlock.of_bytes(message.payload).all_rows():
                 parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
     clock = Clock()
     shard = [_sorted(relation, layout, parts.pop((relation, layout))) for relation, layout in sorted(parts, key=str)]
-    report = Gathered(shard_files.write(directory, shard), routed, clock.spell())
-    yield Parcel(place, SHARD, pickle.dumps(report))
+    report = SortedShard(shard_files.write(directory, shard), routed, clock.interval())
+    yield Message(partition, SHARD, pickle.dumps(report))
 
 
-def _sorted(relation: Relation, layout: Layout, parts: list[Ints]) -> Rows:
-    return Rows(relation, layout, np.concatenate(parts, axis=1)).distinct()
+def _sorted(relation: Relation, layout: Layout, parts: list[Ints]) -> RelationRows:
+    return RelationRows(relation, layout, np.concatenate(parts, axis=1)).distinct()

@@ -27,11 +27,11 @@ BUCKETS = 64
 _SHIFT = np.uint64(26)
 _ROWS = 1 << 20  # of a section, and so of a parcel of packed rows, about
 _BYTES = 64 << 20  # of the terms of a section, about
-_PARCEL = 8 << 20
+_MESSAGE_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class FactChunk:
     """Distinct terms by bucket, and rows of positions in them."""
 
     terms: pa.Array
@@ -48,11 +48,11 @@ class Section:
         """Predicate, number of arguments, and number of rows of each relation."""
         return [(predicate, arity, len(columns[0])) for (predicate, arity), columns in self.relations.items()]
 
-    def parcels(self, low: int, high: int) -> Iterator[tuple[int, list[AnyArray]]]:
+    def messages(self, low: int, high: int) -> Iterator[tuple[int, list[AnyArray]]]:
         """The terms of the buckets from one up to another: (first bucket, what `terms_of` reads)."""
         first = low
         for bucket in range(low, high):
-            if bucket + 1 == high or self._bytes(first, bucket + 2) > _PARCEL:
+            if bucket + 1 == high or self._bytes(first, bucket + 2) > _MESSAGE_BYTES:
                 yield first, self._arrays(first, bucket + 1)
                 first = bucket + 1
 
@@ -82,7 +82,7 @@ def codes_of(path: str) -> tuple[Ints, dict[tuple[str, int], list[Codes]]]:
     return starts, {(predicate, arity): [next(left) for _ in range(arity)] for predicate, arity in words}
 
 
-def sections(batches: Iterable[Batch]) -> Iterator[Section]:
+def chunks(batches: Iterable[Batch]) -> Iterator[FactChunk]:
     """Batches gathered into sections of moderate size."""
     gathered: list[Batch] = []
     rows = nbytes = 0
@@ -92,13 +92,13 @@ def sections(batches: Iterable[Batch]) -> Iterator[Section]:
         gathered.append(batch)
         rows, nbytes = rows + len(batch), nbytes + batch.terms.nbytes
         if rows >= _ROWS or nbytes >= _BYTES:
-            yield section(gathered)
+            yield chunk(gathered)
             gathered, rows, nbytes = [], 0, 0
     if gathered:
-        yield section(gathered)
+        yield chunk(gathered)
 
 
-def section(batches: list[Batch]) -> Section:
+def chunk(batches: list[Batch]) -> FactChunk:
     terms, numbers = _united([b.terms for b in batches])
     by_bucket, starts, places = _in_buckets(terms)
     relations: dict[tuple[str, int], list[list[Codes]]] = {}
@@ -107,7 +107,7 @@ def section(batches: list[Batch]) -> Section:
         key = (batch.predicate, len(batch.codes))
         relations.setdefault(key, []).append([now[column] for column in batch.codes])
     joined = {key: tuple(map(np.concatenate, zip(*parts, strict=True))) for key, parts in relations.items()}
-    return Section(by_bucket, starts, joined)
+    return FactChunk(by_bucket, starts, joined)
 
 
 def _united(parts: list[pa.Array]) -> tuple[pa.Array, list[Codes | None]]:

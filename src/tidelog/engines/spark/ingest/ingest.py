@@ -24,22 +24,30 @@ import pyarrow as pa
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
 from tidelog.engines.local.facts import Relation
-from tidelog.engines.spark.cluster.cluster import Cluster, Feed, Parcel, SparkCluster, Stage
-from tidelog.engines.spark.ingest.assign_ids import Gathered, Numbered, Routing, gather, new_terms, number, route
+from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
+from tidelog.engines.spark.ingest.assign_ids import (
+    IdAssignment,
+    Routing,
+    SortedShard,
+    assign_ids,
+    new_terms,
+    route,
+    sort_shard,
+)
 from tidelog.engines.spark.ingest.chunks import BUCKETS
 from tidelog.engines.spark.ingest.parse import (
     FAILED,
     CodesFile,
-    Frame,
-    Parsing,
+    FrameRelation,
+    ParseTask,
     elapsed,
     parse_rows,
     parse_splits,
     plan,
 )
-from tidelog.engines.spark.ingest.remote import UncountedError, feed
-from tidelog.engines.spark.sharded.shard_files import Written
-from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship
+from tidelog.engines.spark.ingest.remote import UncountedError, remote_input
+from tidelog.engines.spark.sharded.shard_files import ShardFile
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
 from tidelog.errors import InputError, LimitError
 from tidelog.formats import FAIL, FactFile, FrameSource, RemoteSource, marked_columns, written_aside
 from tidelog.formats.source import REMEMBERED
@@ -48,7 +56,7 @@ from tidelog.model.terms import TRIPLE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Source = FactFile | FrameSource | RemoteSource
+IngestSource = FactFile | FrameSource | RemoteSource
 Progress = Callable[[str], None]
 _FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
 _APPENDED = 256 << 20  # bytes of new terms that are added at once, about
@@ -69,7 +77,7 @@ class NewTerms:
 class Ingested:
     """What became of an input: for each shard a piece, the new terms, and what there is to tell."""
 
-    pieces: list[Written]
+    shard_files: list[ShardFile]
     terms: list[NewTerms]
     columns: dict[str, int]
     bad: int  # lines that were left out
@@ -83,8 +91,8 @@ class Ingested:
 
     def counts(self) -> dict[Relation, int]:
         counts: dict[Relation, int] = {}
-        for piece in self.pieces:
-            for relation, stat in piece.stats.items():
+        for shard_file in self.shard_files:
+            for relation, stat in shard_file.stats.items():
                 counts[relation] = counts.get(relation, 0) + stat.rows
         return counts
 
@@ -98,12 +106,12 @@ class Ingested:
 
 def ingest(
     cluster: Cluster,
-    sources: Sequence[Source],
+    sources: Sequence[IngestSource],
     dictionary: Dictionary,
     scratch: Path,
     shards: int,
     *,
-    shipped: Shipped | None = None,
+    snapshot: DictionarySnapshot | None = None,
     bad_lines: str = FAIL,
     quarantine: Path | None = None,
     progress: Progress | None = None,
@@ -116,10 +124,10 @@ def ingest(
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
     try:
-        if shipped is None and len(dictionary):
-            shipped = ship(dictionary, directory)
-        job = _Job(cluster, directory, progress or (lambda _: None))
-        encoded = job.encode(sources, shipped, len(dictionary), bad_lines, split_size)
+        if snapshot is None and len(dictionary):
+            snapshot = take_snapshot(dictionary, directory)
+        job = _IngestJob(cluster, directory, progress or (lambda _: None))
+        encoded = job.encode(sources, snapshot, len(dictionary), bad_lines, split_size)
         if quarantine is not None:
             encoded.quarantine(quarantine)
         return job.shard(encoded, scratch, shards)
@@ -152,20 +160,20 @@ def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
 class _Encoded:
     """What the first job has reported."""
 
-    def __init__(self, numbered: list[Numbered], known: int) -> None:
+    def __init__(self, numbered: list[IdAssignment], known: int) -> None:
         """From those who gave ids, in the order of their buckets, and the number of terms there were."""
         self.numbered = numbered
         counts = [count for n in numbered for count in n.counts]
         self.first_ids = known + np.cumsum([0, *counts])
         self.total = int(self.first_ids[-1])
         self.parsed = sorted(parsed for n in numbered for parsed in n.parsed)
-        self.sections = [section for parsed in self.parsed for section in parsed.sections]
+        self.chunks = [chunk for parsed in self.parsed for chunk in parsed.chunks]
         self.arities = self._arities()
 
     def _arities(self) -> dict[str, int]:
         arities: dict[str, int] = {}
-        for section in self.sections:
-            for predicate, found, _ in section.relations:
+        for chunk in self.chunks:
+            for predicate, found, _ in chunk.relations:
                 expected = arities.setdefault(predicate, 3 if predicate == TRIPLE else found)
                 if found != expected:
                     raise InputError(
@@ -190,83 +198,88 @@ class _Encoded:
         """The sections of each task that sends rows home."""
         tasks: list[list[CodesFile]] = [[]]
         rows = 0
-        for section in self.sections:
+        for chunk in self.chunks:
             if rows >= _ROUTED:
                 tasks.append([])
                 rows = 0
-            tasks[-1].append(section)
-            rows += sum(count for _, _, count in section.relations)
+            tasks[-1].append(chunk)
+            rows += sum(count for _, _, count in chunk.relations)
         return tasks
 
     def seconds(self) -> dict[str, float]:
-        return {"parse": elapsed(p.spell for p in self.parsed), "encode": elapsed(n.spell for n in self.numbered)}
+        return {"parse": elapsed(p.interval for p in self.parsed), "encode": elapsed(n.interval for n in self.numbered)}
 
 
-class _Job:
+class _IngestJob:
     """The two jobs."""
 
     def __init__(self, cluster: Cluster, directory: Path, progress: Progress) -> None:
         self.cluster, self.directory, self.progress = cluster, directory, progress
 
     def encode(
-        self, sources: Sequence[Source], shipped: Shipped | None, known: int, bad_lines: str, split_size: int | None
+        self,
+        sources: Sequence[IngestSource],
+        snapshot: DictionarySnapshot | None,
+        known: int,
+        bad_lines: str,
+        split_size: int | None,
     ) -> _Encoded:
         files = [source for source in sources if isinstance(source, FactFile)]
         frames = [source for source in sources if not isinstance(source, FactFile)]
         tasks = plan(files, self.cluster.cores, split_size)
-        numberers = self._numberers(sum(f.size for f in files), frames)
-        parsing = Parsing(str(self.directory), numberers, bad_lines)
+        id_tasks = self._id_tasks(sum(f.size for f in files), frames)
+        parsing = ParseTask(str(self.directory), id_tasks, bad_lines)
         stages = [
             Stage(partial(parse_splits, parsing, tasks), len(tasks)),
-            Stage(partial(number, parsing, shipped), numberers),
+            Stage(partial(assign_ids, parsing, snapshot), id_tasks),
         ]
         self.progress("parse")
         try:
-            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames)))
+            reports = _reports(self.cluster.run(stages, self._inputs(parsing, frames)))
         except UncountedError:
-            reports = _reports(self.cluster.run(stages, self._feeds(parsing, frames, counted=True)))
+            reports = _reports(self.cluster.run(stages, self._inputs(parsing, frames, counted=True)))
         encoded = _Encoded(sorted(reports), known)
         if encoded.total > MAX_TERMS:
             raise LimitError(f"the dictionary is full: {encoded.total:,} terms, at most {MAX_TERMS:,} are possible")
         return encoded
 
-    def _numberers(self, nbytes: int, frames: Sequence[Source]) -> int:
+    def _id_tasks(self, nbytes: int, frames: Sequence[IngestSource]) -> int:
         """How many tasks give ids: as many as the input needs, of which some parts do not tell how large they are."""
         unknown = _UNKNOWN * self.cluster.cores if frames else 0
         return min(BUCKETS, max(self.cluster.cores, nbytes // _FOR_ONE, unknown))
 
-    def _feeds(
-        self, parsing: Parsing, frames: Sequence[FrameSource | RemoteSource], counted: bool = False
-    ) -> list[Feed]:
+    def _inputs(
+        self, parsing: ParseTask, frames: Sequence[FrameSource | RemoteSource], counted: bool = False
+    ) -> list[FrameInput]:
         """DataFrames in the first stage; all files together are input number 0."""
-        return [self._feed(parsing, source, i, counted) for i, source in enumerate(frames, 1)]
+        return [self._input(parsing, source, i, counted) for i, source in enumerate(frames, 1)]
 
-    def _feed(self, parsing: Parsing, source: FrameSource | RemoteSource, number: int, counted: bool) -> Feed:
+    def _input(self, parsing: ParseTask, source: FrameSource | RemoteSource, number: int, counted: bool) -> FrameInput:
         if isinstance(source, RemoteSource):
             assert isinstance(self.cluster, SparkCluster), "only Spark can read from URLs"
-            return feed(self.cluster.spark, parsing, source, number, counted)
-        frame = Frame(source.predicate, marked_columns(source.frame.schema), number)
-        return Feed(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
+            return remote_input(self.cluster.spark, parsing, source, number, counted)
+        frame = FrameRelation(source.predicate, marked_columns(source.frame.schema), number)
+        return FrameInput(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))
 
     def shard(self, encoded: _Encoded, scratch: Path, shards: int) -> Ingested:
         tasks, terms = encoded.tasks(), encoded.new_terms()
         stages = [
             Stage(partial(route, encoded.routing(shards), tasks), len(tasks)),
-            Stage(partial(gather, str(scratch)), shards),
+            Stage(partial(sort_shard, str(scratch)), shards),
         ]
         self.progress("sort")
-        parcels = self.cluster.run(stages)
-        gathered: list[Gathered] = list(_reports(sorted(parcels, key=lambda parcel: parcel.target)))
+        messages = self.cluster.run(stages)
+        gathered: list[SortedShard] = list(_reports(sorted(messages, key=lambda message: message.target)))
         self._clean(kept={t.path for t in terms})
         seconds = {
             **encoded.seconds(),
-            "route": elapsed(spell for g in gathered for spell in g.routed),
-            "sort": elapsed(g.spell for g in gathered),
+            "route": elapsed(interval for g in gathered for interval in g.routed),
+            "sort": elapsed(g.interval for g in gathered),
         }
         bad = sum(parsed.bad.lines for parsed in encoded.parsed)
         examples = [example for parsed in encoded.parsed for example in parsed.bad.examples]
-        pieces = [g.piece for g in gathered]
-        return Ingested(pieces, terms, encoded.arities, bad, examples[:REMEMBERED], seconds, self.directory)
+        shard_files = [g.shard_file for g in gathered]
+        return Ingested(shard_files, terms, encoded.arities, bad, examples[:REMEMBERED], seconds, self.directory)
 
     def _clean(self, kept: set[str]) -> None:
         for path in self.directory.iterdir():
@@ -274,9 +287,9 @@ class _Job:
                 path.unlink()
 
 
-def _reports(parcels: Sequence[Parcel]) -> Iterator[Any]:
+def _reports(messages: Sequence[Message]) -> Iterator[Any]:
     """What the last stage of a job tells. Of several errors the first in the order of the input is raised."""
-    failed = [pickle.loads(parcel.payload) for parcel in parcels if parcel.tag == FAILED]
+    failed = [pickle.loads(message.payload) for message in messages if message.tag == FAILED]
     if failed:
         raise min(failed, key=lambda f: f[0])[1]
-    return (pickle.loads(parcel.payload) for parcel in parcels)
+    return (pickle.loads(message.payload) for message in messages)

@@ -24,8 +24,8 @@ from uuid import uuid4
 import pyarrow as pa
 
 from tidelog.dictionary.batch import Batch
-from tidelog.engines.spark.cluster.cluster import Parcel
-from tidelog.engines.spark.ingest.chunks import BUCKETS, Section, sections
+from tidelog.engines.spark.cluster.cluster import Message
+from tidelog.engines.spark.ingest.chunks import BUCKETS, FactChunk, chunks
 from tidelog.errors import InputError
 from tidelog.formats import FAIL, QUARANTINE, BadLineCollector, FactFile, OnBadLine, Span, from_arrow
 from tidelog.kernel.array_file import pack
@@ -36,7 +36,7 @@ _ROUNDS = 3  # splits for each core, so that an uneven end does not matter
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class InputSplit:
     """A file, or a span of it."""
 
     reading: FactFile
@@ -47,17 +47,17 @@ class Split:
         return self.reading.skipping_bad_lines(on_bad_line).batches(self.span)
 
 
-def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -> list[list[Split]]:
+def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -> list[list[InputSplit]]:
     """The splits of each task, at least of one, in the order of the files."""
     size = largest or _split_size(sum(r.size for r in readings), cores)
-    tasks: list[list[Split]] = [[]]
+    tasks: list[list[InputSplit]] = [[]]
     room = size
     for reading in readings:
         for span, bytes_ in reading.spans(size):
             if bytes_ > room and tasks[-1]:
                 tasks.append([])
                 room = size
-            tasks[-1].append(Split(reading, span, bytes_))
+            tasks[-1].append(InputSplit(reading, span, bytes_))
             room -= bytes_
     return tasks
 
@@ -66,20 +66,20 @@ def _split_size(total: int, cores: int) -> int:
     return max(_SMALLEST, min(LARGEST, total // (cores * _ROUNDS)))
 
 
-Spell = tuple[float, float]
+Interval = tuple[float, float]
 
 
 class Clock:
     def __init__(self) -> None:
         self.start = time.time()
 
-    def spell(self) -> Spell:
+    def interval(self) -> Interval:
         """From the beginning to now."""
         return self.start, time.time()
 
 
-def elapsed(spells: Iterable[Spell]) -> float:
-    all_ = list(spells)
+def elapsed(intervals: Iterable[Interval]) -> float:
+    all_ = list(intervals)
     return max(0.0, max(end for _, end in all_) - min(start for start, _ in all_))
 
 
@@ -87,16 +87,16 @@ TERMS, REPORT, FAILED = "terms", "report", "failed"
 
 
 @dataclass(frozen=True, slots=True)
-class Parsing:
+class ParseTask:
     """What all tasks of the stage are told."""
 
     directory: str
-    numberers: int  # tasks of the next stage
+    id_tasks: int  # tasks of the next stage
     bad_lines: str
 
-    def buckets(self, numberer: int) -> tuple[int, int]:
+    def buckets(self, id_task: int) -> tuple[int, int]:
         """The buckets of a task of the next stage, from one up to another."""
-        return numberer * BUCKETS // self.numberers, (numberer + 1) * BUCKETS // self.numberers
+        return id_task * BUCKETS // self.id_tasks, (id_task + 1) * BUCKETS // self.id_tasks
 
 
 class CodesFile(NamedTuple):
@@ -115,23 +115,25 @@ class BadLines(NamedTuple):
     path: str
 
 
-class Parsed(NamedTuple):
+class ParseReport(NamedTuple):
     """What a task tells the driver. Its origin is the input it has read and its place among those who read it."""
 
     origin: tuple[int, int]
-    sections: list[CodesFile]
+    chunks: list[CodesFile]
     bad: BadLines
-    spell: Spell
+    interval: Interval
 
 
-def parse_splits(parsing: Parsing, tasks: list[list[Split]], place: int, _: Iterable[Parcel]) -> Iterator[Parcel]:
+def parse_splits(
+    parsing: ParseTask, tasks: list[list[InputSplit]], partition: int, _: Iterable[Message]
+) -> Iterator[Message]:
     def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
-        return (batch for split in tasks[place] for batch in split.batches(on_bad_line))
+        return (batch for split in tasks[partition] for batch in split.batches(on_bad_line))
 
-    return sent(parsing, (0, place), batches)
+    return parse_batches(parsing, (0, partition), batches)
 
 
-class Frame(NamedTuple):
+class FrameRelation(NamedTuple):
     """A DataFrame: the relation it is, which of its columns hold texts of terms, and its number among the inputs."""
 
     predicate: str
@@ -139,36 +141,38 @@ class Frame(NamedTuple):
     number: int
 
 
-def parse_rows(parsing: Parsing, frame: Frame, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+def parse_rows(
+    parsing: ParseTask, frame: FrameRelation, partition: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[Message]:
     """The stage for a DataFrame."""
 
     def batches(_: OnBadLine | None) -> Iterator[Batch]:
         return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
 
-    return sent(parsing, (frame.number, place), batches)
+    return parse_batches(parsing, (frame.number, partition), batches)
 
 
-def sent(
-    parsing: Parsing, origin: tuple[int, int], batches: Callable[[OnBadLine | None], Iterator[Batch]]
-) -> Iterator[Parcel]:
+def parse_batches(
+    parsing: ParseTask, origin: tuple[int, int], batches: Callable[[OnBadLine | None], Iterator[Batch]]
+) -> Iterator[Message]:
     """What a task sends that reads these batches; they are told whom to tell of bad lines."""
     clock, done = Clock(), []
     try:
         with _refused(parsing) as (refused, path):
-            for number, section in enumerate(sections(batches(None if parsing.bad_lines == FAIL else refused))):
+            for number, chunk in enumerate(chunks(batches(None if parsing.bad_lines == FAIL else refused))):
                 key = ".".join(map(str, (*origin, number)))
-                done.append(CodesFile(key, section.write(parsing.directory), section.rows()))
-                yield from _terms(parsing, key, section)
+                done.append(CodesFile(key, chunk.write(parsing.directory), chunk.rows()))
+                yield from _terms(parsing, key, chunk)
     except InputError as error:
-        for numberer in range(parsing.numberers):
-            yield Parcel(numberer, FAILED, pickle.dumps((origin, error)))
+        for id_task in range(parsing.id_tasks):
+            yield Message(id_task, FAILED, pickle.dumps((origin, error)))
         return
-    report = Parsed(origin, done, BadLines(refused.count, refused.examples, path), clock.spell())
-    yield Parcel(origin[1] % parsing.numberers, REPORT, pickle.dumps(report))
+    report = ParseReport(origin, done, BadLines(refused.count, refused.examples, path), clock.interval())
+    yield Message(origin[1] % parsing.id_tasks, REPORT, pickle.dumps(report))
 
 
 @contextmanager
-def _refused(parsing: Parsing) -> Iterator[tuple[BadLineCollector, str]]:
+def _refused(parsing: ParseTask) -> Iterator[tuple[BadLineCollector, str]]:
     """What bad lines are told to, and the file where it writes them down, if it does."""
     if parsing.bad_lines != QUARANTINE:
         yield BadLineCollector(), ""
@@ -178,7 +182,7 @@ def _refused(parsing: Parsing) -> Iterator[tuple[BadLineCollector, str]]:
         yield BadLineCollector(stream), str(path)
 
 
-def _terms(parsing: Parsing, key: str, section: Section) -> Iterator[Parcel]:
-    for numberer in range(parsing.numberers):
-        for low, texts in section.parcels(*parsing.buckets(numberer)):
-            yield Parcel(numberer, TERMS, pack([key, low], texts))
+def _terms(parsing: ParseTask, key: str, chunk: FactChunk) -> Iterator[Message]:
+    for id_task in range(parsing.id_tasks):
+        for low, texts in chunk.messages(*parsing.buckets(id_task)):
+            yield Message(id_task, TERMS, pack([key, low], texts))

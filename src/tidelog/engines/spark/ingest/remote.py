@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from tidelog import formats
 from tidelog.dictionary.batch import Batch
-from tidelog.engines.spark.cluster.cluster import Feed, Parcel
-from tidelog.engines.spark.ingest.parse import Parsing, sent
+from tidelog.engines.spark.cluster.cluster import FrameInput, Message
+from tidelog.engines.spark.ingest.parse import ParseTask, parse_batches
 from tidelog.errors import InputError
 from tidelog.formats import OnBadLine, RemoteSource
 from tidelog.formats.ntriples import Dialect, parse_chunk
@@ -53,17 +53,19 @@ class _Lines:
         return Dialect(self.relation, self.quads, scope=self.scopes[_plain(file)])
 
 
-def feed(spark: SparkSession, parsing: Parsing, source: RemoteSource, number: int, counted: bool) -> Feed:
+def remote_input(
+    spark: SparkSession, parsing: ParseTask, source: RemoteSource, number: int, counted: bool
+) -> FrameInput:
     """A source in the first stage of ingest; `counted` if there are bad lines."""
     name = formats.format_name(Path(source.url), None)
     if name not in ("ntriples", "nquads"):
         frame = spark.read.format("binaryFile").load(source.url).select("path", "content")
-        return Feed(frame, partial(_parse_files, parsing, number, source.relation))
+        return FrameInput(frame, partial(_parse_files, parsing, number, source.relation))
     frame = _lines(spark, source.url)
     scopes = {_plain(file): _scope(spark, file) for file in frame.inputFiles()}
     before = _lines_before(frame) if counted else None
     lines = _Lines(number, source.relation or TRIPLE, name == "nquads", scopes, before)
-    return Feed(frame, partial(_parse_lines, parsing, lines))
+    return FrameInput(frame, partial(_parse_lines, parsing, lines))
 
 
 def _lines(spark: SparkSession, url: str) -> DataFrame:
@@ -104,7 +106,9 @@ def _lines_before(frame: DataFrame) -> dict[Block, int]:
     return before
 
 
-def _parse_lines(parsing: Parsing, lines: _Lines, place: int, rows: Iterable[pa.RecordBatch]) -> Iterator[Parcel]:
+def _parse_lines(
+    parsing: ParseTask, lines: _Lines, partition: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[Message]:
     def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
         done: dict[Block, int] = {}
         for (file, start), texts in _blocks(rows):
@@ -117,7 +121,7 @@ def _parse_lines(parsing: Parsing, lines: _Lines, place: int, rows: Iterable[pa.
             yield from parsed.batches
             done[file, start] = done.get((file, start), 0) + len(texts)
 
-    return sent(parsing, (lines.number, place), batches)
+    return parse_batches(parsing, (lines.number, partition), batches)
 
 
 def _tell(on_bad_line: OnBadLine | None, error: InputError) -> None:
@@ -138,14 +142,14 @@ def _blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[tuple[Block, pa.Array]]:
 
 
 def _parse_files(
-    parsing: Parsing, number: int, relation: str | None, place: int, rows: Iterable[pa.RecordBatch]
-) -> Iterator[Parcel]:
+    parsing: ParseTask, number: int, relation: str | None, partition: int, rows: Iterable[pa.RecordBatch]
+) -> Iterator[Message]:
     def batches(on_bad_line: OnBadLine | None) -> Iterator[Batch]:
         for part in rows:
             for path, content in zip(*part.columns, strict=True):
                 yield from _file(path.as_py(), content.as_buffer(), relation, on_bad_line)
 
-    return sent(parsing, (number, place), batches)
+    return parse_batches(parsing, (number, partition), batches)
 
 
 def _file(url: str, content: pa.Buffer, relation: str | None, on_bad_line: OnBadLine | None) -> Iterator[Batch]:

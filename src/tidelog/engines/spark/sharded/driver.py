@@ -21,37 +21,63 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.tally import LocalTally
-from tidelog.engines.spark.cluster.cluster import Cluster, Parcel, Stage, delete
+from tidelog.engines.spark.cluster.cluster import Cluster, Message, Stage, delete_files
 from tidelog.engines.spark.sharded import shard_files, tasks, worker_cache
-from tidelog.engines.spark.sharded.nodes import ALIVE, Held, Leaf, Node, Only, Op, Positive, specs, walk
-from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, Part, Spec
-from tidelog.engines.spark.sharded.shard_files import Piece, Rows, Written, rows_of, split
-from tidelog.engines.spark.sharded.tally_nodes import Of, Once, Sum, TallyHeld, TallyLeaf, TallyNode, weighted_rows
-from tidelog.engines.spark.sharded.tasks import NOTE, Move, Note, Result, gather, run_step, settle
-from tidelog.engines.spark.sharded.worker_cache import Evaluation, Job, Reader, Wanted
-from tidelog.engines.spark.sharded.worker_dictionary import Shipped, ship, sized
+from tidelog.engines.spark.sharded.nodes import (
+    LIVE_NODES,
+    DriverSet,
+    OfPredicate,
+    PositiveFacts,
+    SetNode,
+    SetOperation,
+    StoredSet,
+    specs,
+    walk,
+)
+from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, SetPart, Spec
+from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, ShardFile, rows_of, split_by_shard
+from tidelog.engines.spark.sharded.tally_nodes import (
+    CountsOf,
+    DriverTally,
+    Ones,
+    StoredTally,
+    TallyNode,
+    TallySum,
+    weighted_rows,
+)
+from tidelog.engines.spark.sharded.tasks import (
+    REPORT,
+    Repartition,
+    ShardResult,
+    TaskReport,
+    collect_heads,
+    gather,
+    run_step,
+)
+from tidelog.engines.spark.sharded.worker_cache import Evaluation, Job, PartitionKeys, SetReader
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, sized, take_snapshot
 from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.model.terms import Term
 
-Found = list[tuple[int, Result]]  # shard, and what it handed back
+ShardResults = list[tuple[int, ShardResult]]  # shard, and what it handed back
 
 
-def opened(parcels: Iterable[Parcel]) -> tuple[Found, Note]:
+def unpack_results(messages: Iterable[Message]) -> tuple[ShardResults, TaskReport]:
     """Results, and all notes as one."""
-    found: Found = []
-    notes = [Note()]
-    for parcel in parcels:
-        told = pickle.loads(parcel.payload)
-        if parcel.tag == NOTE:
-            notes.append(told)
+    found: ShardResults = []
+    reports = [TaskReport()]
+    for message in messages:
+        told = pickle.loads(message.payload)
+        if message.tag == REPORT:
+            reports.append(told)
         else:
-            found.append((parcel.target, told))
-    created = tuple(dict.fromkeys(term for note in notes for term in note.created))
-    return found, Note(sum(n.derivations for n in notes), created, sum(n.rows_read for n in notes))
+            found.append((message.target, told))
+    created = tuple(dict.fromkeys(term for report in reports for term in report.created))
+    return found, TaskReport(sum(n.derivations for n in reports), created, sum(n.rows_read for n in reports))
 
 
-def facts_of(driver: Driver, found: Found, number: int, kind: str = "all") -> Node:
+def facts_of(driver: Driver, found: ShardResults, number: int, kind: str = "all") -> SetNode:
     """What came back as a set."""
     mine = [(shard, r) for shard, r in found if (r.result, r.kind) == (number, kind)]
     if all(r.written is None for _, r in mine if r.key == 0):
@@ -61,39 +87,39 @@ def facts_of(driver: Driver, found: Found, number: int, kind: str = "all") -> No
                 gather(gathered, r.rows)
         facts = gathered.facts()
         if len(facts) <= driver.small:
-            delete([r.written.path for _, r in mine if r.written is not None])
+            delete_files([r.written.path for _, r in mine if r.written is not None])
             return driver.hold(facts)
-    leaf = Leaf(by_shard(driver, mine, number, kind, 0))
+    leaf = StoredSet(by_shard(driver, mine, number, kind, 0))
     for key in sorted({r.key for _, r in mine} - {0}):
         written = by_shard(driver, mine, number, kind, key)
-        kept = (r for r, stat in leaf.stats.items() if key in driver.wanted.keys(r, stat.arity))
+        kept = (r for r, stat in leaf.stats.items() if key in driver.partition_keys.keys(r, stat.arity))
         leaf.add(key, frozenset(kept), written)
     return leaf
 
 
-def tally_of(driver: Driver, found: Found) -> TallyNode:
+def tally_of(driver: Driver, found: ShardResults) -> TallyNode:
     """What came back as a tally."""
     if all(r.written is None for _, r in found):
-        rows = [rows for _, r in found for rows in Piece.of_bytes(r.rows).all_rows()]
+        rows = [rows for _, r in found for rows in RowBlock.of_bytes(r.rows).all_rows()]
         if sum(map(len, rows)) <= driver.small:
-            return TallyHeld(
+            return DriverTally(
                 LocalTally.sum(driver.dictionary, (_counted(driver.dictionary, r) for r in rows)), driver.scratch
             )
-    return TallyLeaf(by_shard(driver, found, 0, "all", 0))
+    return StoredTally(by_shard(driver, found, 0, "all", 0))
 
 
-def _counted(dictionary: Dictionary, rows: Rows) -> LocalTally:
+def _counted(dictionary: Dictionary, rows: RelationRows) -> LocalTally:
     assert rows.weight is not None
     counts = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
     return LocalTally(dictionary, {rows.relation: counts})
 
 
-def by_shard(driver: Driver, found: Found, number: int, kind: str, key: int) -> list[Written | None]:
+def by_shard(driver: Driver, found: ShardResults, number: int, kind: str, key: int) -> list[ShardFile | None]:
     """The files of a result; the driver writes what came back as rows."""
-    files: list[Written | None] = [None] * driver.shards
+    files: list[ShardFile | None] = [None] * driver.shards
     for shard, r in found:
         if (r.result, r.kind, r.key) == (number, kind, key):
-            rows = [] if r.written else [rows for rows in Piece.of_bytes(r.rows).all_rows() if len(rows)]
+            rows = [] if r.written else [rows for rows in RowBlock.of_bytes(r.rows).all_rows() if len(rows)]
             files[shard] = r.written or (shard_files.write(driver.scratch, rows, key) if rows else None)
     return files
 
@@ -115,79 +141,79 @@ class Driver:
         self.shards, self.small = shards, small
         self.scratch = Path(scratch) / f"engine-{self.name}"
         self.scratch.mkdir(parents=True)
-        self.reader = Reader(local.dictionary, shards)
-        self.reader.nodes = _Alive()
+        self.reader = SetReader(local.dictionary, shards)
+        self.reader.nodes = _LiveSpecs()
         self.jobs = 0
         self.rows_read = 0  # by all tasks
-        self.wanted = Wanted()
-        self._shipped = Shipped()
-        self.close = weakref.finalize(self, _close, self.scratch, self.name, self._shipped)
+        self.partition_keys = PartitionKeys()
+        self._snapshot = DictionarySnapshot()
+        self.close = weakref.finalize(self, _close, self.scratch, self.name, self._snapshot)
 
     @property
     def dictionary(self) -> Dictionary:
         return self.local.dictionary
 
-    def hold(self, facts: LocalFacts) -> Node:
+    def hold(self, facts: LocalFacts) -> SetNode:
         """A set in memory as a node: small ones stay there."""
-        return Held(facts, self.scratch) if len(facts) <= self.small else self.write(facts)
+        return DriverSet(facts, self.scratch) if len(facts) <= self.small else self.write(facts)
 
-    def write(self, facts: LocalFacts) -> Leaf:
+    def write(self, facts: LocalFacts) -> StoredSet:
         """A set in memory as files."""
-        return Leaf(self._written(rows_of(facts), 0))
+        return StoredSet(self._written(rows_of(facts), 0))
 
-    def _written(self, rows: Iterable[Rows], key: int) -> list[Written | None]:
-        homes: list[list[Rows]] = [[] for _ in range(self.shards)]
+    def _written(self, rows: Iterable[RelationRows], key: int) -> list[ShardFile | None]:
+        by_shard: list[list[RelationRows]] = [[] for _ in range(self.shards)]
         for some in rows:
-            for shard, there in split(some, key, self.shards):
-                homes[shard].append(there)
-        return [shard_files.write(self.scratch, parts, key) if parts else None for parts in homes]
+            for shard, there in split_by_shard(some, key, self.shards):
+                by_shard[shard].append(there)
+        return [shard_files.write(self.scratch, parts, key) if parts else None for parts in by_shard]
 
     def hold_tally(self, tally: LocalTally) -> TallyNode:
         if len(tally) <= self.small:
-            return TallyHeld(tally, self.scratch)
-        return TallyLeaf(self._written(weighted_rows(tally), 0))
+            return DriverTally(tally, self.scratch)
+        return StoredTally(self._written(weighted_rows(tally), 0))
 
-    def want(self, node: Node, key: int, part: Part) -> Iterator[Move]:
+    def require_key(self, node: SetNode, key: int, part: SetPart) -> Iterator[Repartition]:
         """What has to be moved before tasks can read a part of a set by an argument. It is remembered."""
         if key == 0:
             return
-        self.wanted.add(part, key)
+        self.partition_keys.add(part, key)
         for _, inner in list(walk((node,))):
-            if isinstance(inner, Positive):
+            if isinstance(inner, PositiveFacts):
                 self.force(inner)
         for _, inner in walk((node,)):
-            if isinstance(inner, Leaf) and (lacking := inner.lacks(key, part)):
-                yield Move(inner.id, key, frozenset(lacking))
+            if isinstance(inner, StoredSet) and (lacking := inner.lacks(key, part)):
+                yield Repartition(inner.id, key, frozenset(lacking))
 
-    def wanted_of(self, node: Node, part: Part) -> Iterator[Move]:
+    def require_keys(self, node: SetNode, part: SetPart) -> Iterator[Repartition]:
         """The same for all arguments by which facts of these relations are kept."""
-        for kept, key in self.wanted.near(part):
-            yield from self.want(node, key, kept)
+        for kept, key in self.partition_keys.near(part):
+            yield from self.require_key(node, key, kept)
 
-    def move(self, wanted: Iterable[Move]) -> None:
+    def repartition(self, wanted: Iterable[Repartition]) -> None:
         """Keep relations of leaves by other arguments too."""
         together: dict[tuple[int, int], frozenset[Relation]] = {}
-        for move in wanted:
-            before = together.get((move.leaf, move.key), frozenset())
-            together[move.leaf, move.key] = before | move.relations
-        todo = tuple(Move(leaf, key, relations) for (leaf, key), relations in together.items())
+        for repartition in wanted:
+            before = together.get((repartition.leaf, repartition.key), frozenset())
+            together[repartition.leaf, repartition.key] = before | repartition.relations
+        todo = tuple(Repartition(leaf, key, relations) for (leaf, key), relations in together.items())
         if not todo:
             return
-        leaves = [ALIVE[m.leaf] for m in todo]
+        leaves = [LIVE_NODES[m.leaf] for m in todo]
 
         def stages(path: str) -> list[Stage]:
-            run = partial(tasks.scatter, path, todo), partial(tasks.keep, path, todo)
+            run = partial(tasks.send_repartitioned, path, todo), partial(tasks.write_repartitioned, path, todo)
             return [Stage(r, self.shards) for r in run]
 
         found, _ = self.run(stages, leaves)
-        for number, (move, leaf) in enumerate(zip(todo, leaves, strict=True)):
-            assert isinstance(leaf, Leaf)
-            leaf.add(move.key, move.relations, by_shard(self, found, number, "all", move.key))
+        for number, (repartition, leaf) in enumerate(zip(todo, leaves, strict=True)):
+            assert isinstance(leaf, StoredSet)
+            leaf.add(repartition.key, repartition.relations, by_shard(self, found, number, "all", repartition.key))
 
-    def force(self, node: Node) -> Node:
+    def force(self, node: SetNode) -> SetNode:
         """The node as a leaf or in memory, so that it is known how much there is."""
-        node = node.now()
-        if isinstance(node, Leaf | Held):
+        node = node.resolved()
+        if isinstance(node, StoredSet | DriverSet):
             return node
         if node.reading(EVERYTHING) <= self.small:
             result = self.hold(self.reader.whole(node.id, EVERYTHING))
@@ -197,172 +223,172 @@ class Driver:
                 lambda path: [Stage(partial(tasks.evaluate, path, node.id, keys), self.shards)], (node,)
             )
             result = facts_of(self, found, 0, "all")
-        node.become(result)
+        node.replace_with(result)
         return result
 
-    def _keys(self, node: Node) -> set[int]:
+    def _keys(self, node: SetNode) -> set[int]:
         """By which arguments all that a node is made of is there, of those that are wanted."""
-        keys = self.wanted.every_key()
+        keys = self.partition_keys.every_key()
         for _, inner in walk((node,)):
-            if isinstance(inner, Positive):
+            if isinstance(inner, PositiveFacts):
                 return {0}
-            if isinstance(inner, Leaf):
-                keys -= {k for part, ks in self.wanted.by_part.items() for k in ks if inner.lacks(k, part)}
+            if isinstance(inner, StoredSet):
+                keys -= {k for part, ks in self.partition_keys.by_part.items() for k in ks if inner.lacks(k, part)}
         return keys
 
     def force_tally(self, node: TallyNode) -> TallyNode:
-        node = node.now()
-        if isinstance(node, TallyLeaf | TallyHeld):
+        node = node.resolved()
+        if isinstance(node, StoredTally | DriverTally):
             return node
         found, _ = self.run(lambda path: [Stage(partial(tasks.evaluate_tally, path, node.id), self.shards)], (node,))
         result = tally_of(self, found)
-        node.become(result)
+        node.replace_with(result)
         return result
 
     def derive(
-        self, rules: Evaluation, roots: Sequence[Node], constants: Mapping[Term, int], texts: bool, steps: int
-    ) -> tuple[Found, Note]:
+        self, rules: Evaluation, roots: Sequence[SetNode], constants: Mapping[Term, int], texts: bool, steps: int
+    ) -> tuple[ShardResults, TaskReport]:
         """Run rules by their plans; the heads come back from where they are at home."""
 
         def stages(path: str) -> list[Stage]:
             run = [partial(run_step, path, number) for number in range(steps)]
-            return [Stage(r, self.shards) for r in (*run, partial(settle, path))]
+            return [Stage(r, self.shards) for r in (*run, partial(collect_heads, path))]
 
         return self.run(stages, roots, rules, constants, texts)
 
     def run(
         self,
         stages: Stages,
-        roots: Sequence[Node | TallyNode],
+        roots: Sequence[SetNode | TallyNode],
         rules: Evaluation = _NO_RULES,
         constants: Mapping[Term, int] = _NO_CONSTANTS,
         texts: bool = False,
-    ) -> tuple[Found, Note]:
+    ) -> tuple[ShardResults, TaskReport]:
         """One job, again if it made terms that the dictionary does not have: the driver gives them their ids."""
         while True:
-            self._shipped = (ship if texts else _sized)(self.dictionary, self.scratch, self._shipped)
+            self._snapshot = (take_snapshot if texts else _sized)(self.dictionary, self.scratch, self._snapshot)
             job = Job(
                 self.name,
                 str(self.scratch),
                 self.shards,
                 self.local.settings.memory_budget // max(1, self.cluster.cores),
-                self._shipped,
+                self._snapshot,
                 constants,
-                frozenset(ALIVE.keys()),
+                frozenset(LIVE_NODES.keys()),
                 specs(roots),
-                self.wanted,
+                self.partition_keys,
                 self.small * min(_GENEROUS, self.shards) // self.shards,
                 rules,
             )
             path = job.write()
             try:
-                parcels = self.cluster.run(stages(str(path)))
+                messages = self.cluster.run(stages(str(path)))
             finally:
                 path.unlink()
             self.jobs += 1
-            self.reader.turn(self.reader.nodes, job.alive)
-            found, note = opened(parcels)
-            self.rows_read += note.rows_read
-            if not note.created:
-                return found, note
-            for term in sorted(note.created):
+            self.reader.refresh(self.reader.nodes, job.alive)
+            found, report = unpack_results(messages)
+            self.rows_read += report.rows_read
+            if not report.created:
+                return found, report
+            for term in sorted(report.created):
                 self.dictionary.encode(Term(term))
 
 
-class _Alive(Mapping[int, Spec]):
+class _LiveSpecs(Mapping[int, Spec]):
     """What the driver itself reads: every node there is."""
 
     def __getitem__(self, id_: int) -> Spec:
-        return ALIVE[id_].now().spec()
+        return LIVE_NODES[id_].resolved().spec()
 
     def __iter__(self) -> Iterator[int]:
-        return iter(list(ALIVE))
+        return iter(list(LIVE_NODES))
 
     def __len__(self) -> int:
-        return len(ALIVE)
+        return len(LIVE_NODES)
 
 
-def _sized(dictionary: Dictionary, scratch: Path, before: Shipped) -> Shipped:
+def _sized(dictionary: Dictionary, scratch: Path, before: DictionarySnapshot) -> DictionarySnapshot:
     return sized(dictionary, before)
 
 
-def _close(scratch: Path, name: str, shipped: Shipped) -> None:
+def _close(scratch: Path, name: str, snapshot: DictionarySnapshot) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
     worker_cache.close(name)
-    shipped.close()
+    snapshot.close()
 
 
-def within(reader: Reader, node: Node, facts: LocalFacts) -> LocalFacts:
+def within(reader: SetReader, node: SetNode, facts: LocalFacts) -> LocalFacts:
     """Those of some facts that are in a set."""
-    return _Lookup(reader, facts).within(node)
+    return _DriverLookup(reader, facts).within(node)
 
 
-def counts_of(reader: Reader, node: TallyNode, facts: LocalFacts) -> LocalTally:
+def counts_of(reader: SetReader, node: TallyNode, facts: LocalFacts) -> LocalTally:
     """The counts of some facts."""
-    return _Lookup(reader, facts).counts(node)
+    return _DriverLookup(reader, facts).counts(node)
 
 
-def whole_tally(reader: Reader, node: TallyNode) -> LocalTally:
+def whole_tally(reader: SetReader, node: TallyNode) -> LocalTally:
     """All of a tally."""
-    node = node.now()
-    if isinstance(node, TallyHeld):
+    node = node.resolved()
+    if isinstance(node, DriverTally):
         return node.tally
     shards = (reader.tally(node.id, EVERYTHING, shard) for shard in range(reader.shards))
     return LocalTally.sum(reader.dictionary, shards)
 
 
-class _Lookup:
+class _DriverLookup:
     """The same facts in every part of an expression; a part that is used twice is asked once."""
 
-    def __init__(self, reader: Reader, facts: LocalFacts) -> None:
+    def __init__(self, reader: SetReader, facts: LocalFacts) -> None:
         self.reader, self.facts = reader, facts
         self._within: dict[int, LocalFacts] = {}
         self._counts: dict[int, LocalTally] = {}
 
-    def within(self, node: Node) -> LocalFacts:
-        node = node.now()
+    def within(self, node: SetNode) -> LocalFacts:
+        node = node.resolved()
         if node.id not in self._within:
             self._within[node.id] = self._found(node)
         return self._within[node.id]
 
-    def _found(self, node: Node) -> LocalFacts:
-        if isinstance(node, Held):
+    def _found(self, node: SetNode) -> LocalFacts:
+        if isinstance(node, DriverSet):
             return self.facts & node.facts
-        if isinstance(node, Op):
+        if isinstance(node, SetOperation):
             left, right = self.within(node.left), self.within(node.right)
             return left | right if node.op == "|" else left - right if node.op == "-" else left & right
-        if isinstance(node, Only):
+        if isinstance(node, OfPredicate):
             return self.within(node.source).of_predicate(node.predicate)
-        if isinstance(node, Positive):
+        if isinstance(node, PositiveFacts):
             return self.counts(node.tally).facts()
-        assert isinstance(node, Leaf)
-        found = (here & self.reader.facts(node.id, 0, part, shard) for shard, part, here in self._at_home(self.facts))
+        assert isinstance(node, StoredSet)
+        found = (here & self.reader.facts(node.id, 0, part, shard) for shard, part, here in self._by_shard(self.facts))
         return reduce(or_, found, LocalFacts(self.reader.dictionary, {}))
 
-    def _at_home(self, facts: LocalFacts) -> Iterator[tuple[int, Part, LocalFacts]]:
+    def _by_shard(self, facts: LocalFacts) -> Iterator[tuple[int, SetPart, LocalFacts]]:
         """The facts by relation and home."""
         for rows in rows_of(facts):
-            for shard, there in split(rows, 0, self.reader.shards):
-                yield shard, Part.of(rows.relation), self.reader.of_rows([there])
+            for shard, there in split_by_shard(rows, 0, self.reader.shards):
+                yield shard, SetPart.of(rows.relation), self.reader.of_rows([there])
 
     def counts(self, node: TallyNode) -> LocalTally:
-        node = node.now()
+        node = node.resolved()
         if node.id not in self._counts:
             self._counts[node.id] = self._counted(node)
         return self._counts[node.id]
 
     def _counted(self, node: TallyNode) -> LocalTally:
-        if isinstance(node, TallyHeld):
+        if isinstance(node, DriverTally):
             return node.tally.counts_of(self.facts)
-        if isinstance(node, Sum):
+        if isinstance(node, TallySum):
             left, right = self.counts(node.left), self.counts(node.right)
             return left + right if node.op == "+" else left - right
-        if isinstance(node, Of):
+        if isinstance(node, CountsOf):
             tally, some = node.made_of
             return self.counts(tally).counts_of(self.within(some))
-        if isinstance(node, Once):
+        if isinstance(node, Ones):
             return LocalTally.once(self.within(node.facts))
-        assert isinstance(node, TallyLeaf)
-        homes = self._at_home(self.facts)
-        parts = [self.reader.tally(node.id, part, shard).counts_of(here) for shard, part, here in homes]
+        assert isinstance(node, StoredTally)
+        by_shard = self._by_shard(self.facts)
+        parts = [self.reader.tally(node.id, part, shard).counts_of(here) for shard, part, here in by_shard]
         return LocalTally.sum(self.reader.dictionary, parts)

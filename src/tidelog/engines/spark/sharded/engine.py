@@ -17,14 +17,14 @@ from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.cluster.cluster import Cluster
-from tidelog.engines.spark.sharded.driver import Driver, Found, facts_of, tally_of, within
+from tidelog.engines.spark.sharded.driver import Driver, ShardResults, facts_of, tally_of, within
 from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally, operate
-from tidelog.engines.spark.sharded.nodes import Held, Leaf, Node
-from tidelog.engines.spark.sharded.plan import ALL, Plan, plan
-from tidelog.engines.spark.sharded.set_expressions import Part, part_of
-from tidelog.engines.spark.sharded.shard_files import Written
-from tidelog.engines.spark.sharded.tasks import Move
-from tidelog.engines.spark.sharded.worker_cache import Entry, Evaluation, Window
+from tidelog.engines.spark.sharded.nodes import DriverSet, SetNode, StoredSet
+from tidelog.engines.spark.sharded.plan import ALL, RulePlan, plan
+from tidelog.engines.spark.sharded.set_expressions import SetPart, part_of
+from tidelog.engines.spark.sharded.shard_files import ShardFile
+from tidelog.engines.spark.sharded.tasks import Repartition
+from tidelog.engines.spark.sharded.worker_cache import Evaluation, PlanEntry, SupportWindow
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Negation, Rule, Variable
@@ -35,24 +35,24 @@ _SKEWED = 8  # a value with this share of the rows of a relation, or more, makes
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedPlan:
     """A plan, and as it is sent."""
 
-    plan: Plan
+    plan: RulePlan
     pickled: bytes
     constants: tuple[Term, ...]
     looks_at_terms: bool
 
 
-class Programs:
+class PlanCache:
     """The plans of one engine."""
 
     def __init__(self, dictionary: Dictionary, few: int) -> None:
         self.dictionary = dictionary
         self.few = few
-        self._prepared: dict[tuple[Rule, tuple[int, ...], tuple[bool, ...]], Prepared] = {}
+        self._prepared: dict[tuple[Rule, tuple[int, ...], tuple[bool, ...]], PreparedPlan] = {}
 
-    def prepare(self, rule: Rule, sources: Sequence[Node]) -> Prepared:
+    def prepare(self, rule: Rule, sources: Sequence[SetNode]) -> PreparedPlan:
         atoms = atoms_of(rule)
         parts = [part_of(atom, self.dictionary.encode) for atom in atoms]
         sizes = [node.reading(part) for node, part in zip(sources, parts, strict=True)]
@@ -65,7 +65,7 @@ class Programs:
             found = self._prepared[key] = self._make(rule, sizes, skewed)
         return found
 
-    def _make(self, rule: Rule, sizes: Sequence[int], skewed: Sequence[bool]) -> Prepared:
+    def _make(self, rule: Rule, sizes: Sequence[int], skewed: Sequence[bool]) -> PreparedPlan:
         atoms = atoms_of(rule)
 
         def is_skewed(source: int, argument: int) -> bool:
@@ -74,12 +74,12 @@ class Programs:
         # A copy, because what a rule remembers about itself (its hash) is not true in other processes.
         made = plan(replace(rule), sizes, self.few, is_skewed)
         terms = any(not isinstance(b, Atom | Negation) for b in rule.body) or rule.aggregate is not None
-        return Prepared(made, pickle.dumps(made), tuple(dict.fromkeys(constants_of(rule))), terms)
+        return PreparedPlan(made, pickle.dumps(made), tuple(dict.fromkeys(constants_of(rule))), terms)
 
 
-def _is_skewed(node: Node, part: Part) -> bool:
+def _is_skewed(node: SetNode, part: SetPart) -> bool:
     """Whether few values are most of the second column of what is read."""
-    stats = node.now().stats
+    stats = node.resolved().stats
     for stat in map(stats.__getitem__, part.among(stats)):
         if stat.popular and max(stat.popular.values()) * _SKEWED > stat.rows:
             return True
@@ -124,7 +124,7 @@ class _Divided:
     """The rules that the driver runs itself, with what they read, and those for a job."""
 
     near: list[SourcedRule[LocalFacts]] = field(default_factory=list)
-    far: list[tuple[Prepared, tuple[Node, ...]]] = field(default_factory=list)
+    far: list[tuple[PreparedPlan, tuple[SetNode, ...]]] = field(default_factory=list)
 
 
 class SparkEngine:
@@ -142,7 +142,7 @@ class SparkEngine:
         """`scratch` is a directory that driver and executors share; up to `small` rows stay with the driver."""
         self.local = LocalEngine(settings, dictionary)
         self.driver = Driver(cluster, self.local, Path(scratch), shards or cluster.cores, small)
-        self.programs = Programs(dictionary, small)
+        self.plan_cache = PlanCache(dictionary, small)
 
     @property
     def dictionary(self) -> Dictionary:
@@ -160,12 +160,12 @@ class SparkEngine:
         """A set of the local engine, with the same dictionary."""
         return self._facts(self.driver.hold(facts))
 
-    def of_pieces(self, written: Sequence[Written | None]) -> SparkFacts:
+    def of_shard_files(self, written: Sequence[ShardFile | None]) -> SparkFacts:
         """A set whose pieces by the first argument others wrote, one for each shard; the files stay theirs."""
         assert len(written) == self.driver.shards
-        return self._facts(Leaf(written, owned=False))
+        return self._facts(StoredSet(written, owned=False))
 
-    def _facts(self, node: Node) -> SparkFacts:
+    def _facts(self, node: SetNode) -> SparkFacts:
         return SparkFacts(self.driver, node)
 
     def derive(self, rules: Rules, work: Work) -> SparkFacts:
@@ -197,18 +197,18 @@ class SparkEngine:
             fresh, stale = (facts_of(self.driver, found, 0, kind) for kind in ("fresh", "stale"))
         return self._facts(self._derived(heads, fresh, stale, right.node))
 
-    def _derived(self, heads: LocalFacts, fresh: Node, stale: Node, right: Node) -> Node:
+    def _derived(self, heads: LocalFacts, fresh: SetNode, stale: SetNode, right: SetNode) -> SetNode:
         """What the driver and a job have derived, of which it is known what is not in `right`."""
-        driver, beyond = self.driver, frozenset((right.id, right.now().id))
-        fresh.apart |= beyond
+        driver, beyond = self.driver, frozenset((right.id, right.resolved().id))
+        fresh.disjoint_with |= beyond
         rest = heads - within(driver.reader, right, heads)
         rest_apart = driver.hold(rest - within(driver.reader, fresh, rest))
-        rest_apart.apart = frozenset((fresh.id,)) | beyond
+        rest_apart.disjoint_with = frozenset((fresh.id,)) | beyond
         new = operate(driver, "|", fresh, rest_apart)
-        new.apart |= beyond
+        new.disjoint_with |= beyond
         derived = operate(driver, "|", operate(driver, "|", stale, new), driver.hold(heads))
         if new is not derived:
-            derived.less.update((id_, new) for id_ in beyond)
+            derived.differences.update((id_, new) for id_ in beyond)
         return derived
 
     def tally(self, rules: Rules, work: Work) -> SparkTally:
@@ -251,8 +251,8 @@ class SparkEngine:
         if not divided.far and not useful:
             return near, self.fact_set(())
         parts = {part_of(r.atoms[1], self.dictionary.encode) for r in simple} if useful else set()
-        read = tuple(relation for relation in facts.node.now().stats if any(p.has(relation) for p in parts))
-        window = Window(pickled, guards.node.id, facts.node.id, read, start, stop)
+        read = tuple(relation for relation in facts.node.resolved().stats if any(p.has(relation) for p in parts))
+        window = SupportWindow(pickled, guards.node.id, facts.node.id, read, start, stop)
         found = self._run(divided, work, window=(window, simple, (guards.node, facts.node)))
         bodies_, open_ = (self._facts(facts_of(self.driver, found, number)) for number in range(2))
         return bodies_ | near, open_
@@ -277,65 +277,65 @@ class SparkEngine:
         divided, left = _Divided(), _NEAR * self.driver.small
         for extended in rules:
             rule = extended.rule
-            nodes = tuple(s.node.now() for s in extended.sources)
+            nodes = tuple(s.node.resolved() for s in extended.sources)
             parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
             literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
             read = list(zip(literals, nodes, parts, strict=True))
             if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
                 continue
-            apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, Held))
+            apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, DriverSet))
             if apart <= min(self.driver.small, left):
                 left -= apart
                 divided.near.append(SourcedRule(rule, tuple(self._read(node, part) for _, node, part in read)))
             else:
-                divided.far.append((self.programs.prepare(rule, nodes), nodes))
+                divided.far.append((self.plan_cache.prepare(rule, nodes), nodes))
         return divided
 
-    def _read(self, node: Node, part: Part) -> LocalFacts:
-        return node.facts if isinstance(node, Held) else self.driver.reader.whole(node.id, part)
+    def _read(self, node: SetNode, part: SetPart) -> LocalFacts:
+        return node.facts if isinstance(node, DriverSet) else self.driver.reader.whole(node.id, part)
 
     def _run(
         self,
         divided: _Divided,
         work: Work,
-        right: Node | None = None,
+        right: SetNode | None = None,
         tallied: bool = False,
-        window: tuple[Window, Sequence[Rule], tuple[Node, ...]] | None = None,
-    ) -> Found:
+        window: tuple[SupportWindow, Sequence[Rule], tuple[SetNode, ...]] | None = None,
+    ) -> ShardResults:
         rules = [step.rule for prepared, _ in divided.far for step in prepared.plan.steps]
         rules += window[1] if window else []
         self._bring(divided, right, rules)
         constants = {t: self.dictionary.encode(t) for prepared, _ in divided.far for t in prepared.constants}
         if window is not None:
             constants |= {t: self.dictionary.encode(t) for r in window[1] for t in constants_of(r)}
-        entries = tuple(Entry(p.plan.number, tuple(n.id for n in nodes)) for p, nodes in divided.far)
+        entries = tuple(PlanEntry(p.plan.number, tuple(n.id for n in nodes)) for p, nodes in divided.far)
         plans = {p.plan.number: p.pickled for p, _ in divided.far}
         roots = [node for _, nodes in divided.far for node in nodes]
         roots += [] if right is None else [right]
         roots += [] if window is None else window[2]
-        found, note = self.driver.derive(
+        found, report = self.driver.derive(
             Evaluation(plans, entries, window and window[0], tallied, None if right is None else right.id),
             roots,
             constants,
             any(p.looks_at_terms for p, _ in divided.far),
             max((len(p.plan.steps) for p, _ in divided.far), default=1),
         )
-        work.derivations += note.derivations
+        work.derivations += report.derivations
         return found
 
-    def _bring(self, divided: _Divided, right: Node | None, rules: Sequence[Rule]) -> None:
+    def _bring(self, divided: _Divided, right: SetNode | None, rules: Sequence[Rule]) -> None:
         """Have the sets kept by the arguments that the plans read them by."""
-        moves: list[Move] = []
+        repartitions: list[Repartition] = []
         for prepared, nodes in divided.far:
             for step in prepared.plan.steps:
                 for atom, read in zip(atoms_of(step.rule), step.reads, strict=True):
                     if read.source is not None and read.key != ALL:
                         part = part_of(atom, self.dictionary.encode)._replace(value=None)
-                        moves += self.driver.want(nodes[read.source], read.key, part)
+                        repartitions += self.driver.require_key(nodes[read.source], read.key, part)
         if right is not None:
             heads = {part_of(h, self.dictionary.encode)._replace(value=None) for r in rules for h in r.heads}
-            moves += [m for part in heads for m in self.driver.wanted_of(right, part)]
-        self.driver.move(moves)
+            repartitions += [m for part in heads for m in self.driver.require_keys(right, part)]
+        self.driver.repartition(repartitions)
 
 
 @lru_cache(maxsize=64)
@@ -349,5 +349,5 @@ def _by_atoms(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], bytes, tuple[R
 
 
 def _held(facts: SparkFacts) -> LocalFacts | None:
-    node = facts.node.now()
-    return node.facts if isinstance(node, Held) else None
+    node = facts.node.resolved()
+    return node.facts if isinstance(node, DriverSet) else None

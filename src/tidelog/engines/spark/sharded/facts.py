@@ -14,9 +14,9 @@ from operator import or_
 
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.sharded.driver import Driver, counts_of, whole_tally, within
-from tidelog.engines.spark.sharded.nodes import Held, Leaf, Node, Only, Op, Positive
+from tidelog.engines.spark.sharded.nodes import DriverSet, OfPredicate, PositiveFacts, SetNode, SetOperation, StoredSet
 from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, part_of
-from tidelog.engines.spark.sharded.tally_nodes import Of, Once, Sum, TallyHeld, TallyNode
+from tidelog.engines.spark.sharded.tally_nodes import CountsOf, DriverTally, Ones, TallyNode, TallySum
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Atom
@@ -28,7 +28,7 @@ _DEEPEST = 48  # operations in an expression before it is written
 class SparkFacts:
     """An immutable set of facts."""
 
-    def __init__(self, driver: Driver, node: Node) -> None:
+    def __init__(self, driver: Driver, node: SetNode) -> None:
         self.driver = driver
         self.node = node
         self.searched_here: bool | None = None  # where the engine's `supports` began
@@ -42,20 +42,20 @@ class SparkFacts:
     def __and__(self, other: SparkFacts) -> SparkFacts:
         return SparkFacts(self.driver, operate(self.driver, "&", self.node, other.node))
 
-    def _known(self) -> Node:
+    def _known(self) -> SetNode:
         """The node, so that it is known exactly how much it has."""
-        node = self.node.now()
+        node = self.node.resolved()
         return node if node.exact else self.driver.force(node)
 
     def __len__(self) -> int:
         return self._known().total()
 
     def __bool__(self) -> bool:
-        return is_some(self.driver, self.node)
+        return is_nonempty(self.driver, self.node)
 
     def __iter__(self) -> Iterator[Fact]:
-        node = self.node.now()
-        if isinstance(node, Held):
+        node = self.node.resolved()
+        if isinstance(node, DriverSet):
             yield from node.facts
         else:
             for shard in range(self.driver.shards):
@@ -71,75 +71,75 @@ class SparkFacts:
         return {name: 3 if name == TRIPLE else stat.arity for (name, _), stat in self._known().stats.items()}
 
     def of_predicate(self, predicate: str) -> SparkFacts:
-        node = self.node.now()
-        if isinstance(node, Held):
+        node = self.node.resolved()
+        if isinstance(node, DriverSet):
             return SparkFacts(self.driver, self.driver.hold(node.facts.of_predicate(predicate)))
-        return SparkFacts(self.driver, Only(node, predicate))
+        return SparkFacts(self.driver, OfPredicate(node, predicate))
 
     def may_match(self, atom: Atom) -> bool:
-        node = self.node.now()
-        if isinstance(node, Held):
+        node = self.node.resolved()
+        if isinstance(node, DriverSet):
             return node.facts.may_match(atom)
         return node.rows(part_of(atom, self.driver.dictionary.encode)) > 0
 
     def to_local(self) -> LocalFacts:
         """All of it, in this process."""
-        node = self.node.now()
-        return node.facts if isinstance(node, Held) else self.driver.reader.whole(node.id, EVERYTHING)
+        node = self.node.resolved()
+        return node.facts if isinstance(node, DriverSet) else self.driver.reader.whole(node.id, EVERYTHING)
 
-    def pieces(self) -> list[str | None]:
+    def shard_files(self) -> list[str | None]:
         """The file of each shard that has facts; they last as long as this set does."""
         node = self.driver.force(self.node)
-        if isinstance(node, Held):
+        if isinstance(node, DriverSet):
             node = self.node = self.driver.write(node.facts)
-        assert isinstance(node, Leaf)
+        assert isinstance(node, StoredSet)
         return list(node.copies[0].paths)
 
 
-def is_some(driver: Driver, node: Node) -> bool:
+def is_nonempty(driver: Driver, node: SetNode) -> bool:
     """Whether there is any fact; found out without a job where that can be seen."""
-    node = node.now()
+    node = node.resolved()
     if node.exact or node.total() == 0:
         return node.total() > 0
-    if isinstance(node, Op):
-        left, right = node.left.now(), node.right.now()
+    if isinstance(node, SetOperation):
+        left, right = node.left.resolved(), node.right.resolved()
         if node.op == "|":
-            return is_some(driver, left) or is_some(driver, right)
+            return is_nonempty(driver, left) or is_nonempty(driver, right)
         if node.op == "-" and left.exact and left.total() > right.total():
             return True
     return driver.force(node).total() > 0
 
 
-def operate(driver: Driver, op: str, one: Node, other: Node) -> Node:
+def operate(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
     """The node of an operation; the work is done now if it is little."""
-    left, right = one.now(), other.now()
+    left, right = one.resolved(), other.resolved()
     if op == "-":
         for known in (one, left):
             for id_ in (other.id, right.id):
-                if id_ in known.less:
-                    return known.less[id_]
+                if id_ in known.differences:
+                    return known.differences[id_]
     simple = _simplified(driver, op, left, right)
     if simple is not None:
         return simple
-    if isinstance(left, Held) and isinstance(right, Held):
+    if isinstance(left, DriverSet) and isinstance(right, DriverSet):
         return driver.hold(_apply(op, left.facts, right.facts))
-    if isinstance(left, Held) and op != "|":
+    if isinstance(left, DriverSet) and op != "|":
         found = within(driver.reader, right, left.facts)
         rest = driver.hold(found if op == "&" else left.facts - found)
-        rest.apart |= {other.id, right.id} if op == "-" else set()
+        rest.disjoint_with |= {other.id, right.id} if op == "-" else set()
         return rest
-    if op == "&" and isinstance(right, Held):
+    if op == "&" and isinstance(right, DriverSet):
         return driver.hold(within(driver.reader, left, right.facts))
-    if op == "|" and isinstance(left, Held):
+    if op == "|" and isinstance(left, DriverSet):
         one, other, left, right = other, one, right, left
-    return _settled(driver, op, one, other)
+    return _compacted(driver, op, one, other)
 
 
 def _apply(op: str, left: LocalFacts, right: LocalFacts) -> LocalFacts:
     return left | right if op == "|" else left - right if op == "-" else left & right
 
 
-def _simplified(driver: Driver, op: str, left: Node, right: Node) -> Node | None:
+def _simplified(driver: Driver, op: str, left: SetNode, right: SetNode) -> SetNode | None:
     """The result where it is one of the two, or nothing."""
     nothing = LocalFacts(driver.dictionary, {})
     if left is right:
@@ -153,43 +153,43 @@ def _simplified(driver: Driver, op: str, left: Node, right: Node) -> Node | None
     return None
 
 
-def _settled(driver: Driver, op: str, one: Node, other: Node) -> Node:
+def _compacted(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
     """An operation on a set that the same operation was done to before: small changes are made one, as runs are."""
-    if one.now().depth > _DEEPEST:
+    if one.resolved().depth > _DEEPEST:
         driver.force(one)
-    made = Op(op, one, other)
+    made = SetOperation(op, one, other)
     if op == "&":
         return made
     changes, base = _spine(made)
     last = changes[-2:]
-    if len(last) > 1 and all(isinstance(c, Held) for c in last) and last[0].total() < 2 * last[1].total():
-        together = driver.hold(reduce(or_, (c.facts for c in last if isinstance(c, Held))))
+    if len(last) > 1 and all(isinstance(c, DriverSet) for c in last) and last[0].total() < 2 * last[1].total():
+        together = driver.hold(reduce(or_, (c.facts for c in last if isinstance(c, DriverSet))))
         left = made.left
-        assert isinstance(left, Op)
-        settled = _settled(driver, op, left.left, together)
+        assert isinstance(left, SetOperation)
+        settled = _compacted(driver, op, left.left, together)
     elif len(changes) >= _SPINE:
         start = _start(changes)
-        together = reduce(lambda a, b: Op("|", a, b), changes[start:])
+        together = reduce(lambda a, b: SetOperation("|", a, b), changes[start:])
         driver.force(together)
-        settled = reduce(lambda a, b: Op(op, a, b), [base, *changes[:start], together])
+        settled = reduce(lambda a, b: SetOperation(op, a, b), [base, *changes[:start], together])
     else:
         return made
     settled.exact = settled.exact or made.exact
-    settled.apart |= made.apart
+    settled.disjoint_with |= made.disjoint_with
     return settled
 
 
-def _spine(node: Op) -> tuple[list[Node], Node]:
+def _spine(node: SetOperation) -> tuple[list[SetNode], SetNode]:
     """What was added to a set, or taken from it, by the same operation again and again; and the set."""
-    changes: list[Node] = []
-    base: Node = node
-    while isinstance(base, Op) and base.op == node.op and not isinstance(base.right, Op):
+    changes: list[SetNode] = []
+    base: SetNode = node
+    while isinstance(base, SetOperation) and base.op == node.op and not isinstance(base.right, SetOperation):
         changes.append(base.right)
-        base = base.left.now()
+        base = base.left.resolved()
     return changes[::-1], base
 
 
-def _start(changes: Sequence[Node]) -> int:
+def _start(changes: Sequence[SetNode]) -> int:
     """From which change on they are made one: the last few, and those before that are not much larger than these."""
     start = len(changes) - _SPINE // 4
     tail = sum(c.total() for c in changes[start:])
@@ -211,13 +211,13 @@ class SparkTally:
 
     @classmethod
     def once(cls, facts: SparkFacts) -> SparkTally:
-        driver, node = facts.driver, facts.node.now()
-        if isinstance(node, Held):
+        driver, node = facts.driver, facts.node.resolved()
+        if isinstance(node, DriverSet):
             return cls(driver, driver.hold_tally(driver.local.ones(node.facts)))
-        return cls(driver, Once(node))
+        return cls(driver, Ones(node))
 
     def __len__(self) -> int:
-        node = self.node.now()
+        node = self.node.resolved()
         return (node if node.exact else self.driver.force_tally(node)).total()
 
     def __iter__(self) -> Iterator[tuple[Fact, int]]:
@@ -230,27 +230,27 @@ class SparkTally:
         return self._sum("-", other)
 
     def _sum(self, op: str, other: SparkTally) -> SparkTally:
-        driver, left, right = self.driver, self.node.now(), other.node.now()
-        if isinstance(left, TallyHeld) and isinstance(right, TallyHeld):
+        driver, left, right = self.driver, self.node.resolved(), other.node.resolved()
+        if isinstance(left, DriverTally) and isinstance(right, DriverTally):
             tally = left.tally + right.tally if op == "+" else left.tally - right.tally
             return SparkTally(driver, driver.hold_tally(tally))
         if not right.total():
             return self
         if op == "+" and not left.total():
             return other
-        made = Sum(op, left, right)
+        made = TallySum(op, left, right)
         if made.depth > _DEEPEST_TALLY:
             driver.force_tally(made)
         return SparkTally(driver, made)
 
     def counts_of(self, facts: SparkFacts) -> SparkTally:
-        driver, node = self.driver, facts.node.now()
-        if isinstance(node, Held):
+        driver, node = self.driver, facts.node.resolved()
+        if isinstance(node, DriverSet):
             return SparkTally(driver, driver.hold_tally(counts_of(driver.reader, self.node, node.facts)))
-        return SparkTally(driver, Of(self.node, node))
+        return SparkTally(driver, CountsOf(self.node, node))
 
     def facts(self) -> SparkFacts:
-        node = self.node.now()
-        if isinstance(node, TallyHeld):
+        node = self.node.resolved()
+        if isinstance(node, DriverTally):
             return SparkFacts(self.driver, self.driver.hold(node.tally.facts()))
-        return SparkFacts(self.driver, Positive(node))
+        return SparkFacts(self.driver, PositiveFacts(node))

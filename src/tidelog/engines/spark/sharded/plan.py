@@ -47,42 +47,44 @@ class Read:
 
 
 @dataclass(frozen=True)
-class Step:
+class PlanStep:
     """One rule at its place. `sent` is the place of the next step, if there is one; None: the first shard."""
 
-    place: Variable | None
+    partitioned_by: Variable | None
     rule: Rule
     reads: tuple[Read, ...]
     alone: bool = False  # only the first shard has something to do
-    sent: Variable | None = None
+    repartition_by: Variable | None = None
 
     def describe(self) -> str:
         reads = iter(self.reads)
         body = ", ".join(_literal(b, reads) for b in self.rule.body)
         heads = ", ".join(format_literal(h) for h in self.rule.heads)
-        where = "at the first shard" if self.alone else f"at {self.place}" if self.place else "anywhere"
+        where = (
+            "at the first shard" if self.alone else f"at {self.partitioned_by}" if self.partitioned_by else "anywhere"
+        )
         return f"{where}: {heads} :- {body}".replace(f"<{BINDINGS}>", BINDINGS)
 
 
 @dataclass(frozen=True)
-class Plan:
+class RulePlan:
     """The steps of a rule. The number names it in every process."""
 
     number: int
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
 
     def describe(self) -> list[str]:
         """A line for each step."""
         return [step.describe() for step in self.steps]
 
 
-def plan(rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed = lambda source, argument: False) -> Plan:
+def plan(rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed = lambda source, argument: False) -> RulePlan:
     """A plan for a rule whose atoms, negated ones included, read so many rows; up to `few` are read everywhere."""
-    return Plan(next(_NUMBERS), tuple(_Planner(rule, sizes, few, skewed).steps()))
+    return RulePlan(next(_NUMBERS), tuple(_Planner(rule, sizes, few, skewed).steps()))
 
 
 @dataclass(eq=False)
-class _Entry:
+class _PlanLiteral:
     """A literal of the body and, for an atom, its source."""
 
     literal: Literal
@@ -105,20 +107,20 @@ class _Planner:
     def __init__(self, rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed) -> None:
         self.rule, self.skewed = rule, skewed
         numbers = count()
-        self.open: list[_Entry] = []
+        self.open: list[_PlanLiteral] = []
         for literal in rule.body:
             if isinstance(literal, Atom | Negation):
                 source = next(numbers)
-                self.open.append(_Entry(literal, source, sizes[source], sizes[source] > few))
+                self.open.append(_PlanLiteral(literal, source, sizes[source], sizes[source] > few))
             else:
-                self.open.append(_Entry(literal))
+                self.open.append(_PlanLiteral(literal))
         self.binding = {v for e in self.open if isinstance(e.literal, Atom) for v in e.atom.variables()}
         self.binding |= {e.literal.variable for e in self.open if isinstance(e.literal, Assignment)}
         self.bound: list[Variable] = []
-        self.place: Variable | None = None
-        self.chosen: list[tuple[_Entry, int]] = []  # what the current step has, and how it reads it
+        self.partitioned_by: Variable | None = None
+        self.chosen: list[tuple[_PlanLiteral, int]] = []  # what the current step has, and how it reads it
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Iterator[PlanStep]:
         alone = self._begin()
         before: tuple[Variable, ...] | None = None
         while True:
@@ -126,11 +128,11 @@ class _Planner:
             assert before is None or self.chosen or not self.open, f"a variable of {self.rule} is never bound"
             done = not self.open and self._groups_are_here(alone)
             after = tuple(self.bound)
-            sent = None if done else self._next_place()
-            yield self._step(before, None if done else after, alone, sent)
+            repartition_by = None if done else self._next_variable()
+            yield self._step(before, None if done else after, alone, repartition_by)
             if done:
                 return
-            before, self.chosen, self.place, alone = after, [], sent, sent is None
+            before, self.chosen, self.partitioned_by, alone = after, [], repartition_by, repartition_by is None
             self._take_large()
 
     def _begin(self) -> bool:
@@ -139,20 +141,20 @@ class _Planner:
         if not atoms:
             return True
         anchor = max(atoms, key=lambda e: (bool(list(e.atom.variables())), e.size))
-        places = list(dict.fromkeys(anchor.atom.variables()))
-        scores = {v: self._local_to(v, anchor) for v in places}
-        best = max(places, key=lambda v: (scores[v] > 0, not self._is_skewed(v), scores[v]), default=None)
+        variables = list(dict.fromkeys(anchor.atom.variables()))
+        scores = {v: self._local_to(v, anchor) for v in variables}
+        best = max(variables, key=lambda v: (scores[v] > 0, not self._is_skewed(v), scores[v]), default=None)
         argument = 0
         if best is not None and scores[best]:
             argument = anchor.argument(best) or 0
-            self.place = best
+            self.partitioned_by = best
         elif anchor.atom.args and isinstance(anchor.atom.args[0], Variable):
-            self.place = anchor.atom.args[0]
+            self.partitioned_by = anchor.atom.args[0]
         self._choose(anchor, argument)
         self._take_large()
         return False
 
-    def _local_to(self, variable: Variable, anchor: _Entry | None = None) -> int:
+    def _local_to(self, variable: Variable, anchor: _PlanLiteral | None = None) -> int:
         """How many rows of large atoms would be local."""
         others = (e for e in self._atoms() if e is not anchor and e.is_large)
         return sum(e.size + 1 for e in others if e.argument(variable) is not None)
@@ -162,10 +164,10 @@ class _Planner:
         read = [(e, e.argument(variable)) for e in self._atoms() if e.is_large]
         return any(a is not None and e.source is not None and self.skewed(e.source, a) for e, a in read)
 
-    def _atoms(self) -> list[_Entry]:
+    def _atoms(self) -> list[_PlanLiteral]:
         return [e for e in self.open if e.source is not None]
 
-    def _choose(self, entry: _Entry, key: int) -> None:
+    def _choose(self, entry: _PlanLiteral, key: int) -> None:
         self.open.remove(entry)
         self.chosen.append((entry, key))
         if isinstance(entry.literal, Atom):
@@ -179,7 +181,7 @@ class _Planner:
     def _take_large(self) -> None:
         """Large atoms that are local to the place."""
         for entry in [e for e in self.open if isinstance(e.literal, Atom) and e.is_large]:
-            argument = entry.argument(self.place)
+            argument = entry.argument(self.partitioned_by)
             if argument is not None:
                 self._choose(entry, argument)
 
@@ -195,7 +197,7 @@ class _Planner:
                     return
                 self._choose(min(atoms, key=lambda e: e.size), ALL)
 
-    def _readable(self, entry: _Entry) -> int | None:
+    def _readable(self, entry: _PlanLiteral) -> int | None:
         """How a literal can be read at this place now: an argument or ALL (also for what reads nothing); else None."""
         literal = entry.literal
         if isinstance(literal, Condition | Assignment):
@@ -208,26 +210,26 @@ class _Planner:
             return None
         if not entry.is_large or not shared:
             return ALL
-        return entry.argument(self.place) if self.place in shared else None
+        return entry.argument(self.partitioned_by) if self.partitioned_by in shared else None
 
-    def _is_reached(self, entry: _Entry) -> bool:
+    def _is_reached(self, entry: _PlanLiteral) -> bool:
         variables = list(entry.atom.variables())
         return not variables or any(v in self.bound for v in variables)
 
     def _groups_are_here(self, alone: bool) -> bool:
         """Whether all matches of a group are at one shard, if the rule has groups."""
-        return self.rule.aggregate is None or alone or self.place in self._keys()
+        return self.rule.aggregate is None or alone or self.partitioned_by in self._keys()
 
     def _keys(self) -> list[Variable]:
         return list(self.rule.heads[0].variables())
 
-    def _next_place(self) -> Variable | None:
+    def _next_variable(self) -> Variable | None:
         """Where the bindings go: to most of the large atoms; or to what a negated atom, then an aggregate, needs."""
         for kind in (Atom, Negation):
             waiting = [e for e in self.open if isinstance(e.literal, kind)]
-            places = [v for v in self.bound if any(e.argument(v) is not None for e in waiting)]
-            if places:
-                return max(places, key=lambda v: (not self._is_skewed(v), self._local_to(v)))
+            variables = [v for v in self.bound if any(e.argument(v) is not None for e in waiting)]
+            if variables:
+                return max(variables, key=lambda v: (not self._is_skewed(v), self._local_to(v)))
         return next(iter(self._keys()), None)
 
     def _step(
@@ -235,8 +237,8 @@ class _Planner:
         before: tuple[Variable, ...] | None,
         after: tuple[Variable, ...] | None,
         alone: bool,
-        sent: Variable | None,
-    ) -> Step:
+        repartition_by: Variable | None,
+    ) -> PlanStep:
         order = {id(literal): i for i, literal in enumerate(self.rule.body)}
         chosen = sorted(self.chosen, key=lambda c: order[id(c[0].literal)])
         body: list[Literal] = [e.literal for e, _ in chosen]
@@ -246,7 +248,7 @@ class _Planner:
             reads.insert(0, Read(None, ALL))
         heads = self.rule.heads if after is None else (Atom(BINDINGS, after),)
         rule = replace(self.rule, heads=heads, body=tuple(body), name=None, location=None)
-        return Step(self.place, rule, tuple(reads), alone, sent)
+        return PlanStep(self.partitioned_by, rule, tuple(reads), alone, repartition_by)
 
 
 def _literal(literal: Literal, reads: Iterator[Read]) -> str:

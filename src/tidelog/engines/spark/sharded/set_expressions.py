@@ -14,7 +14,7 @@ from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Atom
 
 
-class Part(NamedTuple):
+class SetPart(NamedTuple):
     """The part of a set that somebody reads: one relation, all triples, or all; or only rows with one second column."""
 
     predicate: str | None = None
@@ -31,21 +31,21 @@ class Part(NamedTuple):
         return [(self.predicate, self.split)] if (self.predicate, self.split) in relations else []
 
     @staticmethod
-    def of(relation: Relation) -> Part:
-        return Part(*relation)
+    def of(relation: Relation) -> SetPart:
+        return SetPart(*relation)
 
 
-EVERYTHING = Part()
+EVERYTHING = SetPart()
 
 
-def part_of(atom: Atom, encode: Callable[[Term], int]) -> Part:
+def part_of(atom: Atom, encode: Callable[[Term], int]) -> SetPart:
     """What an atom reads."""
     if atom.predicate != TRIPLE:
         second = atom.args[1] if len(atom.args) == 2 else None
-        return Part(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
+        return SetPart(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
     _, name, object_ = atom.args
     value = encode(object_) if isinstance(object_, str) else None
-    return Part(TRIPLE, encode(name) if isinstance(name, str) else None, value)
+    return SetPart(TRIPLE, encode(name) if isinstance(name, str) else None, value)
 
 
 class Copy(NamedTuple):
@@ -59,19 +59,19 @@ class Copy(NamedTuple):
         return self.relations is None or relation in self.relations
 
 
-class LeafSpec(NamedTuple):
+class StoredSetSpec(NamedTuple):
     """A set in files."""
 
     copies: tuple[Copy, ...]
 
 
-class HeldSpec(NamedTuple):
+class DriverSetSpec(NamedTuple):
     """A small set in one file, which every place reads."""
 
     path: str
 
 
-class OpSpec(NamedTuple):
+class SetOperationSpec(NamedTuple):
     """`| - &` of two sets."""
 
     op: str
@@ -79,35 +79,35 @@ class OpSpec(NamedTuple):
     right: int
 
 
-class OnlySpec(NamedTuple):
+class OfPredicateSpec(NamedTuple):
     """The facts of one predicate."""
 
     source: int
     predicate: str
 
 
-class PositiveSpec(NamedTuple):
+class PositiveFactsSpec(NamedTuple):
     """The facts that have a positive count in a tally."""
 
     tally: int
 
 
-FactsSpec = LeafSpec | HeldSpec | OpSpec | OnlySpec | PositiveSpec
+FactsSpec = StoredSetSpec | DriverSetSpec | SetOperationSpec | OfPredicateSpec | PositiveFactsSpec
 
 
-class TallyLeafSpec(NamedTuple):
+class StoredTallySpec(NamedTuple):
     """A tally in files: each fact with its count at the home of its first argument."""
 
     paths: tuple[str | None, ...]
 
 
-class TallyHeldSpec(NamedTuple):
+class DriverTallySpec(NamedTuple):
     """A small tally in one file."""
 
     path: str
 
 
-class SumSpec(NamedTuple):
+class TallySumSpec(NamedTuple):
     """`+ -` of two tallies."""
 
     op: str
@@ -115,18 +115,18 @@ class SumSpec(NamedTuple):
     right: int
 
 
-class OfSpec(NamedTuple):
+class CountsOfSpec(NamedTuple):
     """The counts of the facts of a set."""
 
     tally: int
     facts: int
 
 
-class OnceSpec(NamedTuple):
+class OnesSpec(NamedTuple):
     """Each fact of a set, once."""
 
     facts: int
 
 
-TallySpec = TallyLeafSpec | TallyHeldSpec | SumSpec | OfSpec | OnceSpec
+TallySpec = StoredTallySpec | DriverTallySpec | TallySumSpec | CountsOfSpec | OnesSpec
 Spec = FactsSpec | TallySpec

@@ -30,11 +30,11 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(33)
 _SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
 _SCANS = 8  # values looked for one by one before it pays to sort by them
-PARCEL_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
+MESSAGE_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RelationRows:
     """Packed rows of one relation, in a tally with the weight of each."""
 
     relation: Relation
@@ -45,13 +45,13 @@ class Rows:
     def __len__(self) -> int:
         return int(self.rows.shape[1])
 
-    def take(self, index: Ints | slice) -> Rows:
+    def take(self, index: Ints | slice) -> RelationRows:
         weight = None if self.weight is None else self.weight[index]
-        return Rows(self.relation, self.layout, self.rows[:, index], weight)
+        return RelationRows(self.relation, self.layout, self.rows[:, index], weight)
 
-    def distinct(self) -> Rows:
+    def distinct(self) -> RelationRows:
         """Sorted, each row once."""
-        return Rows(self.relation, self.layout, packed.distinct(self.rows))
+        return RelationRows(self.relation, self.layout, packed.distinct(self.rows))
 
     def key_column(self, key: int) -> Ints | int:
         """The ids of an argument: a column, or one id where all rows have the same."""
@@ -65,55 +65,55 @@ def has_argument(relation: Relation, arity: int, key: int) -> bool:
     return key == 0 or relation[0] == TRIPLE or key < arity
 
 
-def home(ids: Ints, shards: int) -> Ints:
+def shards_of_ids(ids: Ints, shards: int) -> Ints:
     """The shard of each id: a fixed mix of its bits, so that neither order nor time has a say."""
     mixed = (ids.astype(np.uint64) * _MIX) >> _HIGH
     return (mixed % np.uint64(shards)).astype(np.int64)
 
 
-def home_of(id_: int, shards: int) -> int:
-    return int(home(np.array([id_], dtype=np.int64), shards)[0])
+def shard_of_id(id_: int, shards: int) -> int:
+    return int(shards_of_ids(np.array([id_], dtype=np.int64), shards)[0])
 
 
-def split(rows: Rows, key: int, shards: int) -> Iterator[tuple[int, Rows]]:
-    """The rows by the home of their key argument: (shard, rows), shards without rows left out. ColumnOrder is kept."""
+def split_by_shard(rows: RelationRows, key: int, shards: int) -> Iterator[tuple[int, RelationRows]]:
+    """The rows by the home of their key argument: (shard, rows), shards without rows left out. Order is kept."""
     if not rows.layout.arity:
         yield 0, rows
         return
     column = rows.key_column(key)
     if isinstance(column, int) or shards == 1:
-        yield home_of(column, shards) if isinstance(column, int) else 0, rows
+        yield shard_of_id(column, shards) if isinstance(column, int) else 0, rows
         return
-    homes = home(column, shards)
+    by_shard = shards_of_ids(column, shards)
     for shard in range(shards):
-        there = np.flatnonzero(homes == shard)
+        there = np.flatnonzero(by_shard == shard)
         if len(there):
             yield shard, rows.take(there)
 
 
-def rows_of(facts: LocalFacts, relations: Iterable[Relation] | None = None) -> Iterator[Rows]:
+def rows_of(facts: LocalFacts, relations: Iterable[Relation] | None = None) -> Iterator[RelationRows]:
     """The facts as sorted rows, relation by relation."""
     for relation in facts.tables if relations is None else relations:
         table = facts.table(relation)
         if table is not None:
             run = table.flat
-            yield Rows(relation, run.layout, run.rows)
+            yield RelationRows(relation, run.layout, run.rows)
 
 
-def in_parcels(rows: Rows) -> Iterator[Rows]:
+def in_messages(rows: RelationRows) -> Iterator[RelationRows]:
     """The rows in parts that are small enough for a parcel."""
-    most = PARCEL_ROWS // rows.layout.words
+    most = MESSAGE_ROWS // rows.layout.words
     for start in range(0, len(rows), most):
         yield rows.take(slice(start, start + most))
 
 
-def to_bytes(parts: Sequence[Rows]) -> bytes:
+def to_bytes(parts: Sequence[RelationRows]) -> bytes:
     """A piece for a parcel."""
     writer, header = _container(parts, 0)
     return b"".join(writer.buffers(header))
 
 
-def _container(parts: Sequence[Rows], key: int) -> tuple[ArrayWriter, object]:
+def _container(parts: Sequence[RelationRows], key: int) -> tuple[ArrayWriter, object]:
     """The arrays of a piece and its header. With a key, rows are also kept in the order that starts with its column."""
     writer, header = ArrayWriter(), []
     for part in parts:
@@ -122,14 +122,14 @@ def _container(parts: Sequence[Rows], key: int) -> tuple[ArrayWriter, object]:
     return writer, header
 
 
-def _orders(part: Rows, key: int) -> list[ColumnOrder]:
+def _orders(part: RelationRows, key: int) -> list[ColumnOrder]:
     natural = tuple(range(part.layout.arity))
     column = key // 2 if part.relation[0] == TRIPLE else key
     keyed = order_for(part.layout.arity, frozenset((column,))) if column else natural
     return list(dict.fromkeys((natural, keyed)))
 
 
-class _Entry(NamedTuple):
+class _BlockEntry(NamedTuple):
     """A relation in the header of a piece, as `ArrayWriter.add_run` has described it, and the place of its weights."""
 
     arity: int
@@ -139,17 +139,17 @@ class _Entry(NamedTuple):
     weight: Place | None
 
 
-class Piece:
+class RowBlock:
     """What `to_bytes` has packed."""
 
     def __init__(self, arrays: ArrayReader) -> None:
         self._arrays = arrays
-        self._entries = {(predicate, split_): _Entry(*entry) for predicate, split_, *entry in arrays.header}
+        self._entries = {(predicate, split_): _BlockEntry(*entry) for predicate, split_, *entry in arrays.header}
         self._runs: dict[Relation, Run] = {}
         self._scans: dict[Relation, int] = {}
 
     @classmethod
-    def of_bytes(cls, block: bytes | memoryview) -> Piece:
+    def of_bytes(cls, block: bytes | memoryview) -> RowBlock:
         return cls(ArrayReader(block))
 
     def relations(self) -> Collection[Relation]:
@@ -162,13 +162,13 @@ class Piece:
     def counts(self) -> dict[Relation, int]:
         return {relation: self.count(relation) for relation in self._entries}
 
-    def rows(self, relation: Relation) -> Rows:
+    def rows(self, relation: Relation) -> RelationRows:
         entry = self._entries[relation]
         layout, natural = Layout(entry.arity, entry.bits), list(entry.placed[0][1:])
         weight = None if entry.weight is None else self._arrays.array(entry.weight, np.int64)
-        return Rows(relation, layout, self._arrays.rows(layout, entry.length, natural), weight)
+        return RelationRows(relation, layout, self._arrays.rows(layout, entry.length, natural), weight)
 
-    def all_rows(self) -> Iterator[Rows]:
+    def all_rows(self) -> Iterator[RelationRows]:
         return map(self.rows, self._entries)
 
     def run(self, relation: Relation) -> Run:
@@ -177,7 +177,7 @@ class Piece:
             self._runs[relation] = self._arrays.run(*self._entries[relation][:4])
         return self._runs[relation]
 
-    def having(self, relation: Relation, value: int) -> Rows:
+    def having(self, relation: Relation, value: int) -> RelationRows:
         """The rows of a binary relation with this second column; found by an order once many were asked for."""
         rows, order = self.rows(relation), (1, 0)
         scans = self._scans[relation] = self._scans.get(relation, 0) + 1
@@ -186,7 +186,7 @@ class Piece:
             return rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == value))
         (low,), (high,) = run.ranges(order, (value,), 1)
         first = rows.layout.unpack(run.in_order(order)[:, low:high], 1)
-        return Rows(relation, rows.layout, rows.layout.pack([first, value], high - low))
+        return RelationRows(relation, rows.layout, rows.layout.pack([first, value], high - low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Stat:
         return Stat(self.rows + other.rows, self.arity, popular)
 
 
-def stat(rows: Rows) -> Stat:
+def stat(rows: RelationRows) -> Stat:
     arity = rows.layout.arity
     return Stat(len(rows), arity, _popular(rows.layout.unpack(rows.rows, 1)) if arity == 2 and len(rows) else None)
 
@@ -227,21 +227,21 @@ def _popular(values: Ints) -> dict[int, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ShardFile:
     """A piece file, and what it has."""
 
     path: str
     stats: dict[Relation, Stat] = field(default_factory=dict)
 
 
-def write(directory: Path | str, parts: Sequence[Rows], key: int = 0) -> Written:
+def write(directory: Path | str, parts: Sequence[RelationRows], key: int = 0) -> ShardFile:
     """A new piece file of sorted, distinct rows, at most one part for each relation. It has a name of its own."""
-    path = Path(directory) / f"{uuid4().hex}.piece"
+    path = Path(directory) / f"{uuid4().hex}.shard"
     writer, header = _container(parts, key)
     writer.write(path, header)
-    return Written(str(path), {part.relation: stat(part) for part in parts})
+    return ShardFile(str(path), {part.relation: stat(part) for part in parts})
 
 
-def read(path: Path | str) -> Piece:
+def read(path: Path | str) -> RowBlock:
     """A piece file, mapped; the mapping lives as long as an array of it does."""
-    return Piece(map_arrays(path))
+    return RowBlock(map_arrays(path))

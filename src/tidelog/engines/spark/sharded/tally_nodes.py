@@ -8,18 +8,25 @@ from pathlib import Path
 
 from tidelog.engines.local.facts import Relation
 from tidelog.engines.local.tally import LocalTally
-from tidelog.engines.spark.cluster.cluster import Files
+from tidelog.engines.spark.cluster.cluster import ScratchFiles
 from tidelog.engines.spark.sharded import shard_files
-from tidelog.engines.spark.sharded.nodes import Lazy, Node, sum_of
-from tidelog.engines.spark.sharded.set_expressions import OfSpec, OnceSpec, Spec, SumSpec, TallyHeldSpec, TallyLeafSpec
-from tidelog.engines.spark.sharded.shard_files import Rows, Stat, Written
+from tidelog.engines.spark.sharded.nodes import LazyNode, SetNode, total_stats
+from tidelog.engines.spark.sharded.set_expressions import (
+    CountsOfSpec,
+    DriverTallySpec,
+    OnesSpec,
+    Spec,
+    StoredTallySpec,
+    TallySumSpec,
+)
+from tidelog.engines.spark.sharded.shard_files import RelationRows, ShardFile, Stat
 
 
-class TallyNode(Lazy["TallyNode"]):
+class TallyNode(LazyNode["TallyNode"]):
     """Facts and their counts."""
 
 
-class TallyHeld(TallyNode):
+class DriverTally(TallyNode):
     """A small tally in the driver's memory."""
 
     exact = True
@@ -35,51 +42,51 @@ class TallyHeld(TallyNode):
     @cached_property
     def _path(self) -> str:
         written = shard_files.write(self.scratch, list(weighted_rows(self.tally)))
-        Files(self, (written.path,))
+        ScratchFiles(self, (written.path,))
         return written.path
 
     def spec(self) -> Spec:
-        return TallyHeldSpec(self._path)
+        return DriverTallySpec(self._path)
 
 
-def weighted_rows(tally: LocalTally) -> list[Rows]:
+def weighted_rows(tally: LocalTally) -> list[RelationRows]:
     """A tally as sorted rows with their weights."""
     flat = ((relation, counts.flat) for relation, counts in tally.counts.items())
-    return [Rows(relation, w.run.layout, w.run.rows, w.weight) for relation, w in flat if len(w)]
+    return [RelationRows(relation, w.run.layout, w.run.rows, w.weight) for relation, w in flat if len(w)]
 
 
-class TallyLeaf(TallyNode):
+class StoredTally(TallyNode):
     """A tally in files."""
 
     exact = True
 
-    def __init__(self, written: Sequence[Written | None]) -> None:
+    def __init__(self, written: Sequence[ShardFile | None]) -> None:
         super().__init__()
         self._paths = tuple(w.path if w else None for w in written)
-        self._sum = sum_of(written)
-        Files(self, filter(None, self._paths))
+        self._sum = total_stats(written)
+        ScratchFiles(self, filter(None, self._paths))
 
     def _counted(self) -> Mapping[Relation, Stat]:
         return self._sum
 
     def spec(self) -> Spec:
-        return TallyLeafSpec(self._paths)
+        return StoredTallySpec(self._paths)
 
 
-class Sum(TallyNode):
+class TallySum(TallyNode):
     """`+ -` of two tallies."""
 
     def __init__(self, op: str, left: TallyNode, right: TallyNode) -> None:
         super().__init__()
         self.op = op
-        self.left, self.right = left.now(), right.now()
+        self.left, self.right = left.resolved(), right.resolved()
         self.depth = max(self.left.depth, self.right.depth) + 1
 
     def release(self) -> None:
-        self.left = self.right = self.now()
+        self.left = self.right = self.resolved()
 
     @property
-    def children(self) -> tuple[Node | TallyNode, ...]:
+    def children(self) -> tuple[SetNode | TallyNode, ...]:
         return self.left, self.right
 
     def _counted(self) -> Mapping[Relation, Stat]:
@@ -90,28 +97,28 @@ class Sum(TallyNode):
         return together
 
     def spec(self) -> Spec:
-        return SumSpec(self.op, self.left.id, self.right.id)
+        return TallySumSpec(self.op, self.left.id, self.right.id)
 
 
-class Of(TallyNode):
+class CountsOf(TallyNode):
     """The counts of the facts of a set."""
 
-    def __init__(self, tally: TallyNode, facts: Node) -> None:
+    def __init__(self, tally: TallyNode, facts: SetNode) -> None:
         super().__init__()
-        self._made_of: tuple[TallyNode, Node] | None = (tally.now(), facts.now())
-        self._most = facts.now().stats
-        self.depth = max(tally.now().depth, facts.now().depth) + 1
+        self._made_of: tuple[TallyNode, SetNode] | None = (tally.resolved(), facts.resolved())
+        self._most = facts.resolved().stats
+        self.depth = max(tally.resolved().depth, facts.resolved().depth) + 1
 
     def release(self) -> None:
         self._made_of = None
 
     @property
-    def made_of(self) -> tuple[TallyNode, Node]:
+    def made_of(self) -> tuple[TallyNode, SetNode]:
         assert self._made_of is not None
         return self._made_of
 
     @property
-    def children(self) -> tuple[Node | TallyNode, ...]:
+    def children(self) -> tuple[SetNode | TallyNode, ...]:
         return self._made_of or ()
 
     def _counted(self) -> Mapping[Relation, Stat]:
@@ -119,24 +126,24 @@ class Of(TallyNode):
 
     def spec(self) -> Spec:
         tally, facts = self.made_of
-        return OfSpec(tally.id, facts.id)
+        return CountsOfSpec(tally.id, facts.id)
 
 
-class Once(TallyNode):
+class Ones(TallyNode):
     """Each fact of a set, once."""
 
-    def __init__(self, facts: Node) -> None:
+    def __init__(self, facts: SetNode) -> None:
         super().__init__()
-        self.facts = facts.now()
+        self.facts = facts.resolved()
         self.exact = self.facts.exact
         self.depth = self.facts.depth + 1
 
     @property
-    def children(self) -> tuple[Node | TallyNode, ...]:
+    def children(self) -> tuple[SetNode | TallyNode, ...]:
         return (self.facts,)
 
     def _counted(self) -> Mapping[Relation, Stat]:
         return self.facts.stats
 
     def spec(self) -> Spec:
-        return OnceSpec(self.facts.id)
+        return OnesSpec(self.facts.id)

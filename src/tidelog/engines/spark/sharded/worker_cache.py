@@ -23,25 +23,25 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark.sharded import shard_files
-from tidelog.engines.spark.sharded.plan import ALL, Plan, Step
+from tidelog.engines.spark.sharded.plan import ALL, PlanStep, RulePlan
 from tidelog.engines.spark.sharded.set_expressions import (
     EVERYTHING,
-    HeldSpec,
-    LeafSpec,
-    OfSpec,
-    OnceSpec,
-    OnlySpec,
-    OpSpec,
-    Part,
-    PositiveSpec,
+    CountsOfSpec,
+    DriverSetSpec,
+    DriverTallySpec,
+    OfPredicateSpec,
+    OnesSpec,
+    PositiveFactsSpec,
+    SetOperationSpec,
+    SetPart,
     Spec,
-    SumSpec,
-    TallyHeldSpec,
-    TallyLeafSpec,
+    StoredSetSpec,
+    StoredTallySpec,
+    TallySumSpec,
     part_of,
 )
-from tidelog.engines.spark.sharded.shard_files import Piece, Rows, has_argument, rows_of, split
-from tidelog.engines.spark.sharded.worker_dictionary import Opened, Shipped
+from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, has_argument, rows_of, split_by_shard
+from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, WorkerDictionary
 from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
@@ -56,11 +56,11 @@ _OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
     "&": operator.and_,
 }
 
-Key = tuple[int, Part, int]  # key, part, shard
-Stored = Rows | tuple[Relation, Run]  # of which few, or many, are left in a file
+CacheKey = tuple[int, SetPart, int]  # key, part, shard
+StoredRows = RelationRows | tuple[Relation, Run]  # of which few, or many, are left in a file
 
 
-class Reader:
+class SetReader:
     """Reads sets for one dictionary. `nodes` says what each id stands for."""
 
     def __init__(self, dictionary: Dictionary, shards: int) -> None:
@@ -69,19 +69,19 @@ class Reader:
         self.nodes: Mapping[int, Spec] = {}
         self.rows_read = 0  # rows of files that evaluation has looked at
         self._nothing = LocalFacts(dictionary, {})
-        self._facts: dict[int, dict[Key, LocalFacts]] = {}  # by the id of the node
-        self._tallies: dict[int, dict[Key, LocalTally]] = {}
-        self._pieces: dict[int, dict[str, Piece]] = {}
+        self._facts: dict[int, dict[CacheKey, LocalFacts]] = {}  # by the id of the node
+        self._tallies: dict[int, dict[CacheKey, LocalTally]] = {}
+        self._blocks: dict[int, dict[str, RowBlock]] = {}
         self._flat: dict[int, dict[tuple[Relation, int], Table | None]] = {}
 
-    def turn(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
+    def refresh(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
         """From now on read these; forget what nobody can ask for any more."""
         self.nodes = nodes
-        for cache in (self._facts, self._tallies, self._pieces, self._flat):
+        for cache in (self._facts, self._tallies, self._blocks, self._flat):
             for id_ in [i for i in cache if i not in alive]:
                 del cache[id_]
 
-    def facts(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+    def facts(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
         """The part of a set whose key argument has its home at a shard."""
         known = self._facts.setdefault(id_, {})
         found = known.get((key, part, shard))
@@ -89,14 +89,14 @@ class Reader:
             found = known[key, part, shard] = self._evaluated(id_, key, part, shard)
         return found
 
-    def whole(self, id_: int, part: Part) -> LocalFacts:
+    def whole(self, id_: int, part: SetPart) -> LocalFacts:
         """The part of a set, of all shards."""
         known = self._facts.setdefault(id_, {})
         found = known.get((-1, part, -1))
         if found is None:
             spec = self.nodes[id_]
-            if isinstance(spec, HeldSpec):
-                found = self.of_rows(self._selected(self._piece(id_, spec.path), part))
+            if isinstance(spec, DriverSetSpec):
+                found = self.of_rows(self._selected(self._block(id_, spec.path), part))
             else:
                 found = reduce(operator.or_, (self.facts(id_, 0, part, shard) for shard in range(self.shards)))
             known[-1, part, -1] = found
@@ -106,67 +106,67 @@ class Reader:
         """A relation of a set at a shard as one run: in an order that the facts alone decide, not how they came."""
         known = self._flat.setdefault(id_, {})
         if (relation, shard) not in known:
-            table = self.facts(id_, 0, Part.of(relation), shard).table(relation)
+            table = self.facts(id_, 0, SetPart.of(relation), shard).table(relation)
             known[relation, shard] = None if table is None else Table((table.flat,))
         return known[relation, shard]
 
-    def _evaluated(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+    def _evaluated(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
         spec = self.nodes[id_]
-        if isinstance(spec, LeafSpec):
+        if isinstance(spec, StoredSetSpec):
             return self.of_rows(self._stored(id_, spec, key, part, shard))
-        if isinstance(spec, HeldSpec):
+        if isinstance(spec, DriverSetSpec):
             return self._held(id_, key, part, shard)
-        if isinstance(spec, OpSpec):
+        if isinstance(spec, SetOperationSpec):
             left = self.facts(spec.left, key, part, shard)
             return _OPERATORS[spec.op](left, self.facts(spec.right, key, part, shard))
-        if isinstance(spec, OnlySpec):
+        if isinstance(spec, OfPredicateSpec):
             within = part.predicate in (None, spec.predicate)
             inside = part._replace(predicate=spec.predicate)
             return self.facts(spec.source, key, inside, shard) if within else self._nothing
-        assert isinstance(spec, PositiveSpec) and key == 0
+        assert isinstance(spec, PositiveFactsSpec) and key == 0
         return self.tally(spec.tally, part, shard).facts()
 
-    def _held(self, id_: int, key: int, part: Part, shard: int) -> LocalFacts:
+    def _held(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
         """A small set is cut for all shards at once."""
-        homes: list[list[Rows]] = [[] for _ in range(self.shards)]
+        by_shard: list[list[RelationRows]] = [[] for _ in range(self.shards)]
         for rows in rows_of(self.whole(id_, part)):
             if has_argument(rows.relation, rows.layout.arity, key):
-                for place, there in split(rows, key, self.shards):
-                    homes[place].append(there)
-        for place, there_ in enumerate(homes):
+                for place, there in split_by_shard(rows, key, self.shards):
+                    by_shard[place].append(there)
+        for place, there_ in enumerate(by_shard):
             self._facts[id_][key, part, place] = self.of_rows(there_)
         return self._facts[id_][key, part, shard]
 
-    def _stored(self, id_: int, spec: LeafSpec, key: int, part: Part, shard: int) -> Iterator[Stored]:
+    def _stored(self, id_: int, spec: StoredSetSpec, key: int, part: SetPart, shard: int) -> Iterator[StoredRows]:
         for copy in spec.copies:
             path = copy.paths[shard]
             if copy.key == key and path is not None:
-                yield from self._selected(self._piece(id_, path), part)
+                yield from self._selected(self._block(id_, path), part)
 
-    def _piece(self, id_: int, path: str) -> Piece:
-        known = self._pieces.setdefault(id_, {})
+    def _block(self, id_: int, path: str) -> RowBlock:
+        known = self._blocks.setdefault(id_, {})
         found = known.get(path)
         if found is None:
             found = known[path] = shard_files.read(path)
         return found
 
-    def _selected(self, piece: Piece, part: Part) -> Iterator[Stored]:
+    def _selected(self, block: RowBlock, part: SetPart) -> Iterator[StoredRows]:
         """The rows of a file that belong to a part; runs where all of a relation does."""
-        for relation in part.among(piece.relations()):
-            count = piece.count(relation)
+        for relation in part.among(block.relations()):
+            count = block.count(relation)
             self.rows_read += count
             if part.value is not None:
-                yield piece.having(relation, part.value)
+                yield block.having(relation, part.value)
             elif count <= _FEW:
-                yield piece.rows(relation)
+                yield block.rows(relation)
             else:
-                yield relation, piece.run(relation)
+                yield relation, block.run(relation)
 
-    def of_rows(self, parts: Iterator[Stored] | list[Rows]) -> LocalFacts:
+    def of_rows(self, parts: Iterator[StoredRows] | list[RelationRows]) -> LocalFacts:
         """Facts of sorted rows; few of them as one array."""
         found = list(parts)
-        rows = [p for p in found if isinstance(p, Rows) and len(p)]
-        tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, Rows)}
+        rows = [p for p in found if isinstance(p, RelationRows) and len(p)]
+        tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, RelationRows)}
         if sum(map(len, rows)) <= _FEW and not tables:
             few = LocalFacts.of_rows(self.dictionary, [(r.relation, r.layout.arity, r.rows) for r in rows])
             if few is not None:
@@ -174,7 +174,7 @@ class Reader:
         tables |= {r.relation: Table((Run(r.layout, r.rows),)) for r in rows}
         return LocalFacts(self.dictionary, tables)
 
-    def tally(self, id_: int, part: Part, shard: int) -> LocalTally:
+    def tally(self, id_: int, part: SetPart, shard: int) -> LocalTally:
         """The part of a tally at a shard."""
         known = self._tallies.setdefault(id_, {})
         found = known.get((0, part, shard))
@@ -182,23 +182,23 @@ class Reader:
             found = known[0, part, shard] = self._counted(id_, part, shard)
         return found
 
-    def _counted(self, id_: int, part: Part, shard: int) -> LocalTally:
+    def _counted(self, id_: int, part: SetPart, shard: int) -> LocalTally:
         spec = self.nodes[id_]
-        if isinstance(spec, TallyLeafSpec):
+        if isinstance(spec, StoredTallySpec):
             path = spec.paths[shard]
-            return self._of_weights(() if path is None else self._piece(id_, path).all_rows(), part)
-        if isinstance(spec, TallyHeldSpec):
-            cut = (dict(split(rows, 0, self.shards)) for rows in self._piece(id_, spec.path).all_rows())
-            return self._of_weights((homes[shard] for homes in cut if shard in homes), part)
-        if isinstance(spec, SumSpec):
+            return self._of_weights(() if path is None else self._block(id_, path).all_rows(), part)
+        if isinstance(spec, DriverTallySpec):
+            cut = (dict(split_by_shard(rows, 0, self.shards)) for rows in self._block(id_, spec.path).all_rows())
+            return self._of_weights((by_shard[shard] for by_shard in cut if shard in by_shard), part)
+        if isinstance(spec, TallySumSpec):
             left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)
             return left + right if spec.op == "+" else left - right
-        if isinstance(spec, OfSpec):
+        if isinstance(spec, CountsOfSpec):
             return self.tally(spec.tally, part, shard).counts_of(self.facts(spec.facts, 0, part, shard))
-        assert isinstance(spec, OnceSpec)
+        assert isinstance(spec, OnesSpec)
         return LocalTally.once(self.facts(spec.facts, 0, part, shard))
 
-    def _of_weights(self, parts: Collection[Rows] | Iterator[Rows], part: Part) -> LocalTally:
+    def _of_weights(self, parts: Collection[RelationRows] | Iterator[RelationRows], part: SetPart) -> LocalTally:
         counts = {}
         for rows in parts:
             if part.has(rows.relation):
@@ -209,15 +209,15 @@ class Reader:
 
 
 @dataclass
-class Wanted:
+class PartitionKeys:
     """By which arguments, besides the first, facts are kept: those that plans have read them by so far."""
 
-    by_part: dict[Part, frozenset[int]] = field(default_factory=dict)
+    by_part: dict[SetPart, frozenset[int]] = field(default_factory=dict)
 
-    def add(self, part: Part, key: int) -> None:
+    def add(self, part: SetPart, key: int) -> None:
         self.by_part[part] = self.by_part.get(part, frozenset()) | {key}
 
-    def parts(self, key: int) -> list[Part]:
+    def parts(self, key: int) -> list[SetPart]:
         """What is kept by an argument; everything is by the first."""
         return [part for part, keys in self.by_part.items() if key in keys] if key else [EVERYTHING]
 
@@ -229,7 +229,7 @@ class Wanted:
         wanted = (keys for part, keys in self.by_part.items() if part.has(relation))
         return frozenset(k for k in {0}.union(*wanted) if has_argument(relation, arity, k))
 
-    def near(self, part: Part) -> list[tuple[Part, int]]:
+    def near(self, part: SetPart) -> list[tuple[SetPart, int]]:
         """What is kept so of relations that may be in a part."""
         both = [w for w in self.by_part if w.predicate == part.predicate and _may_share(w.split, part.split)]
         return [(w, key) for w in both for key in self.by_part[w]]
@@ -240,7 +240,7 @@ def _may_share(one: int | None, other: int | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PlanEntry:
     """A rule to run: its plan, and the set that each atom reads."""
 
     plan: int
@@ -248,7 +248,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class SupportWindow:
     """Rules of a guard and one atom, whose candidates are shown from `start` up to `stop`."""
 
     rules: bytes  # pickled
@@ -264,8 +264,8 @@ class Evaluation:
     """The rules that a job runs."""
 
     plans: Mapping[int, bytes]  # by number, pickled, so that a process reads each once
-    entries: tuple[Entry, ...]
-    window: Window | None = None
+    entries: tuple[PlanEntry, ...]
+    window: SupportWindow | None = None
     tallied: bool = False
     right: int | None = None  # results are told apart: those in this set, and those not
 
@@ -278,11 +278,11 @@ class Job:
     scratch: str
     shards: int
     memory: int
-    shipped: Shipped
+    snapshot: DictionarySnapshot
     constants: Mapping[Term, int]
     alive: frozenset[int]
     nodes: Mapping[int, Spec]
-    wanted: Wanted
+    partition_keys: PartitionKeys
     inline: int  # rows that a shard hands back to the driver instead of writing a file
     rules: Evaluation
 
@@ -292,27 +292,27 @@ class Job:
         return path
 
 
-_MOST_SITES = 4  # engines that a process serves
+_MOST_ENGINES = 4  # engines that a process serves
 _MOST_PLANS = 10_000
 _MOST_WINDOWS = 64  # sets of rules
-_SITES: dict[str, Site] = {}
+_WORKERS: dict[str, WorkerCache] = {}
 
 
-class Site:
+class WorkerCache:
     """A process, for one engine."""
 
-    def __init__(self, dictionary: Opened, shards: int, memory: int) -> None:
+    def __init__(self, dictionary: WorkerDictionary, shards: int, memory: int) -> None:
         self.dictionary = dictionary
         self.settings = Settings(memory_budget=memory, threads=1)
         self.engine = self._new_engine()
-        self.reader = Reader(dictionary, shards)
-        self._plans: dict[int, Plan] = {}
+        self.reader = SetReader(dictionary, shards)
+        self._plans: dict[int, RulePlan] = {}
         self._windows: dict[bytes, list[Rule]] = {}
 
     def _new_engine(self) -> LocalEngine:
         return LocalEngine(self.settings, self.dictionary, stable_windows=True)  # another worker may run the next one
 
-    def plan(self, number: int, pickled: Mapping[int, bytes]) -> Plan:
+    def plan(self, number: int, pickled: Mapping[int, bytes]) -> RulePlan:
         """Read once, so that what the local engine remembers of its rules is found again."""
         if number not in self._plans:
             if len(self._plans) >= _MOST_PLANS:
@@ -320,14 +320,14 @@ class Site:
             self._plans[number] = pickle.loads(pickled[number])
         return self._plans[number]
 
-    def rules(self, window: Window) -> list[Rule]:
+    def rules(self, window: SupportWindow) -> list[Rule]:
         if window.rules not in self._windows:
             if len(self._windows) >= _MOST_WINDOWS:
                 self._windows.clear()
             self._windows[window.rules] = pickle.loads(window.rules)
         return self._windows[window.rules]
 
-    def sources(self, step: Step, entry: Entry, bindings: LocalFacts | None, shard: int) -> list[LocalFacts]:
+    def sources(self, step: PlanStep, entry: PlanEntry, bindings: LocalFacts | None, shard: int) -> list[LocalFacts]:
         """What each atom of a step reads at a shard."""
         found = []
         atoms = [b if isinstance(b, Atom) else b.atom for b in step.rule.body if isinstance(b, Atom | Negation)]
@@ -347,7 +347,7 @@ class Site:
         """The terms that were made here and that no dictionary has; they are forgotten, and what they touched."""
         created = self.dictionary.created()
         if created:
-            self.dictionary.forget()
+            self.dictionary.discard_new()
             self.engine = self._new_engine()
         return created
 
@@ -360,20 +360,20 @@ def load(path: str) -> Job:
     return job
 
 
-def site_of(job: Job) -> Site:
+def worker_cache_of(job: Job) -> WorkerCache:
     """The caches for a job's engine, turned to the sets that the job reads."""
-    dictionary = job.shipped.open()
-    dictionary.know(job.constants)
-    site = _SITES.get(job.engine)
-    if site is None:
-        while len(_SITES) >= _MOST_SITES:
-            _SITES.pop(next(iter(_SITES)))
-        site = _SITES[job.engine] = Site(dictionary, job.shards, job.memory)
-    if site.reader.nodes is not job.nodes:
-        site.reader.turn(job.nodes, job.alive)
-    return site
+    dictionary = job.snapshot.open()
+    dictionary.preload(job.constants)
+    worker = _WORKERS.get(job.engine)
+    if worker is None:
+        while len(_WORKERS) >= _MOST_ENGINES:
+            _WORKERS.pop(next(iter(_WORKERS)))
+        worker = _WORKERS[job.engine] = WorkerCache(dictionary, job.shards, job.memory)
+    if worker.reader.nodes is not job.nodes:
+        worker.reader.refresh(job.nodes, job.alive)
+    return worker
 
 
 def close(engine: str) -> None:
     """Forget an engine."""
-    _SITES.pop(engine, None)
+    _WORKERS.pop(engine, None)

@@ -30,7 +30,7 @@ _FEW = 100_000  # terms beyond those in the slots file that a process hashes its
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextsFile:
     """A file with the texts of consecutive ids."""
 
     path: str
@@ -43,7 +43,7 @@ class Texts:
 
 
 @dataclass(frozen=True, slots=True)
-class Slots:
+class SlotsFile:
     """A file with the hash slots of the first ids."""
 
     path: str
@@ -51,53 +51,55 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class DictionarySnapshot:
     """A dictionary in files."""
 
     name: str = field(default_factory=lambda: uuid4().hex)
     size: int = 0
-    texts: tuple[Texts, ...] = ()
-    slots: Slots | None = None
+    texts: tuple[TextsFile, ...] = ()
+    slots: SlotsFile | None = None
 
     @property
     def covered(self) -> int:
         """How many of the ids have a text in the files."""
         return self.texts[-1].start + self.texts[-1].length if self.texts else 0
 
-    def open(self) -> Opened:
+    def open(self) -> WorkerDictionary:
         """This process's copy, with at least these terms."""
-        opened = _OPENED.get(self.name)
-        if opened is None:
-            opened = _OPENED[self.name] = Opened()
-        opened.update(self)
-        return opened
+        unpack_results = _OPENED.get(self.name)
+        if unpack_results is None:
+            unpack_results = _OPENED[self.name] = WorkerDictionary()
+        unpack_results.update(self)
+        return unpack_results
 
     def close(self) -> None:
         """Forget this process's copy."""
         _OPENED.pop(self.name, None)
 
 
-def ship(dictionary: Dictionary, scratch: Path, before: Shipped | None = None) -> Shipped:
+def take_snapshot(
+    dictionary: Dictionary, scratch: Path, before: DictionarySnapshot | None = None
+) -> DictionarySnapshot:
     """The dictionary as it is now, in files. Files of `before` are used again as far as that pays."""
-    before = before or Shipped()
+    before = before or DictionarySnapshot()
     if before.slots is not None and before.covered == len(dictionary):
         return sized(dictionary, before)
     slots = before.slots
     if slots is None or len(dictionary) - slots.terms > max(_FEW, slots.terms // 8):
         size, words = dictionary.snapshot()
-        slots = Slots(_write_slots(scratch, words), size)
+        slots = SlotsFile(_write_slots(scratch, words), size)
     size = len(dictionary)
     kept = list(before.texts)
     start = before.covered
     while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < CHUNK_BYTES // 2:
         start = kept.pop().start
     added = [_write_texts(scratch, first, array) for first, array in dictionary.arrays(start, size)]
-    return Shipped(before.name, size, (*kept, *added), slots)
+    return DictionarySnapshot(before.name, size, (*kept, *added), slots)
 
 
-def sized(dictionary: Dictionary, before: Shipped) -> Shipped:
+def sized(dictionary: Dictionary, before: DictionarySnapshot) -> DictionarySnapshot:
     """For tasks that look at no term: the ids there are, and nothing in files that is not there already."""
-    return Shipped(before.name, len(dictionary), before.texts, before.slots)
+    return DictionarySnapshot(before.name, len(dictionary), before.texts, before.slots)
 
 
 def _write_slots(scratch: Path, words: npt.NDArray[np.uint64]) -> str:
@@ -106,32 +108,32 @@ def _write_slots(scratch: Path, words: npt.NDArray[np.uint64]) -> str:
     return str(path)
 
 
-def _write_texts(scratch: Path, start: int, array: pa.Array) -> Texts:
+def _write_texts(scratch: Path, start: int, array: pa.Array) -> TextsFile:
     path = scratch / f"{uuid4().hex}.texts"
     batch = pa.record_batch([array], names=["term"])
     with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, batch.schema) as writer:
         writer.write_batch(batch)
-    return Texts(str(path), start, len(array), array.nbytes)
+    return TextsFile(str(path), start, len(array), array.nbytes)
 
 
-class Opened(Dictionary):
+class WorkerDictionary(Dictionary):
     """A shipped dictionary as one process sees it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._shipped = Shipped()
+        self._snapshot = DictionarySnapshot()
         self._constants: dict[Term, int] = {}
         self._texts_of: Dictionary | None = None
-        self._slots: Slots | None = None
+        self._slots: SlotsFile | None = None
         self._own: dict[Term, int] = {}
 
-    def update(self, shipped: Shipped) -> None:
+    def update(self, snapshot: DictionarySnapshot) -> None:
         """There are more terms now, or more of them are in files."""
-        if (shipped.size, shipped.covered) > (self._shipped.size, self._shipped.covered):
-            self.forget()
-            self._shipped = shipped
+        if (snapshot.size, snapshot.covered) > (self._snapshot.size, self._snapshot.covered):
+            self.discard_new()
+            self._snapshot = snapshot
 
-    def know(self, constants: Mapping[Term, int]) -> None:
+    def preload(self, constants: Mapping[Term, int]) -> None:
         """Terms that a task names, with their ids: for these no file is opened."""
         self._constants.update(constants)
 
@@ -139,20 +141,22 @@ class Opened(Dictionary):
         """The terms that a task made since the last time."""
         return list(self._own)
 
-    def forget(self) -> None:
+    def discard_new(self) -> None:
         """Take back what a task made."""
         self._own.clear()
 
     def __len__(self) -> int:
-        return self._shipped.size + len(self._own)
+        return self._snapshot.size + len(self._own)
 
     def _stored(self) -> Dictionary:
         """The terms in files."""
-        shipped, stored = self._shipped, self._texts_of
-        assert shipped.slots is not None and shipped.covered == shipped.size, "terms are looked at and were not shipped"
-        if stored is None or self._slots != shipped.slots:
-            stored, self._slots = _stored(shipped.texts, shipped.slots), shipped.slots
-        for first, array in _arrays(shipped.texts, len(stored)):
+        snapshot, stored = self._snapshot, self._texts_of
+        assert snapshot.slots is not None and snapshot.covered == snapshot.size, (
+            "terms are looked at and were not shipped"
+        )
+        if stored is None or self._slots != snapshot.slots:
+            stored, self._slots = _stored(snapshot.texts, snapshot.slots), snapshot.slots
+        for first, array in _arrays(snapshot.texts, len(stored)):
             assert first == len(stored)
             stored.encode_many(array)
         self._texts_of = stored
@@ -178,19 +182,19 @@ class Opened(Dictionary):
         return self._stored().lookup_many(terms)
 
     def decode(self, id_: int) -> Term:
-        own = id_ - self._shipped.size
+        own = id_ - self._snapshot.size
         return self._stored().decode(id_) if own < 0 else list(self._own)[own]
 
     def decode_array(self, ids: npt.NDArray[np.integer]) -> pa.Array:
-        if not self._own or not len(ids) or int(ids.max()) < self._shipped.size:
+        if not self._own or not len(ids) or int(ids.max()) < self._snapshot.size:
             return self._stored().decode_array(ids)
         return pa.array([self.decode(int(i)).encode() for i in ids], pa.binary())
 
 
-_OPENED: dict[str, Opened] = {}
+_OPENED: dict[str, WorkerDictionary] = {}
 
 
-def _stored(texts: Sequence[Texts], slots: Slots) -> Dictionary:
+def _stored(texts: Sequence[TextsFile], slots: SlotsFile) -> Dictionary:
     """A dictionary of the terms that the slots file has."""
     chunks = [
         StoredChunk(t.start, stop - t.start, partial(_first, t, stop - t.start))
@@ -202,11 +206,11 @@ def _stored(texts: Sequence[Texts], slots: Slots) -> Dictionary:
     return Dictionary.stored(chunks, words)
 
 
-def _first(texts: Texts, length: int) -> pa.Array:
+def _first(texts: TextsFile, length: int) -> pa.Array:
     return texts.read().slice(0, length)
 
 
-def _arrays(texts: Sequence[Texts], start: int) -> Iterator[tuple[int, pa.Array]]:
+def _arrays(texts: Sequence[TextsFile], start: int) -> Iterator[tuple[int, pa.Array]]:
     """The texts from an id on."""
     for file in texts:
         if file.start + file.length > start:

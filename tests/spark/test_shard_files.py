@@ -9,20 +9,20 @@ import pytest
 
 from tidelog.engines.local.facts import WHOLE, Relation
 from tidelog.engines.spark.sharded import shard_files
-from tidelog.engines.spark.sharded.shard_files import Piece, Rows, home, in_parcels, split
+from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, in_messages, shards_of_ids, split_by_shard
 from tidelog.kernel.rows import layout_for
 from tidelog.model.terms import TRIPLE
 
 IDS = 3_000
 
 
-def random_rows(relation: Relation, arity: int, count: int, weighted: bool = False) -> Rows:
+def random_rows(relation: Relation, arity: int, count: int, weighted: bool = False) -> RelationRows:
     random = np.random.default_rng(arity * count)
     layout = layout_for(arity, IDS if arity != 4 else 1 << 20)
     columns = [random.integers(0, IDS, count, dtype=np.int64) for _ in range(arity)]
-    rows = Rows(relation, layout, layout.pack(columns, count)).distinct()
+    rows = RelationRows(relation, layout, layout.pack(columns, count)).distinct()
     weight = np.arange(1, len(rows) + 1, dtype=np.int64) if weighted else None
-    return Rows(relation, layout, rows.rows, weight)
+    return RelationRows(relation, layout, rows.rows, weight)
 
 
 CASES = [
@@ -35,7 +35,7 @@ CASES = [
 ]
 
 
-def same(one: Rows, other: Rows) -> bool:
+def same(one: RelationRows, other: RelationRows) -> bool:
     weights = (one.weight is None) == (other.weight is None)
     if one.weight is not None and other.weight is not None:
         weights = bool((one.weight == other.weight).all())
@@ -66,33 +66,36 @@ def test_rows_are_kept_in_the_order_of_their_key(tmp_path: Path, key: int) -> No
 
 @pytest.mark.parametrize("shards", [1, 2, 7])
 @pytest.mark.parametrize("rows", CASES, ids=lambda rows: rows.relation[0])
-def test_every_row_has_one_home_for_each_argument(rows: Rows, shards: int) -> None:
+def test_every_row_has_one_home_for_each_argument(rows: RelationRows, shards: int) -> None:
     for key in range(3 if rows.relation[0] == TRIPLE else max(1, rows.layout.arity)):
-        parts = dict(split(rows, key, shards))
+        parts = dict(split_by_shard(rows, key, shards))
         together = np.concatenate([p.rows for p in parts.values()], axis=1)
-        assert same(Rows(rows.relation, rows.layout, together).distinct(), Rows(rows.relation, rows.layout, rows.rows))
+        assert same(
+            RelationRows(rows.relation, rows.layout, together).distinct(),
+            RelationRows(rows.relation, rows.layout, rows.rows),
+        )
         for shard, part in parts.items():
             column = part.key_column(key) if rows.layout.arity else 0
-            homes = home(np.atleast_1d(np.asarray(column, dtype=np.int64)), shards)
+            homes = shards_of_ids(np.atleast_1d(np.asarray(column, dtype=np.int64)), shards)
             assert (homes == shard).all() or not rows.layout.arity
 
 
 def test_homes_are_spread_and_do_not_change() -> None:
-    homes = home(np.arange(70_000, dtype=np.int64), 7)
+    homes = shards_of_ids(np.arange(70_000, dtype=np.int64), 7)
     assert np.bincount(homes).min() > 9_000
     assert homes[:12].tolist() == [0, 6, 4, 4, 1, 6, 6, 4, 3, 1, 6, 6]
 
 
-def test_parcels_are_parts_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard_files, "PARCEL_ROWS", 300)
-    parts = [next(Piece.of_bytes(shard_files.to_bytes([part])).all_rows()) for part in in_parcels(CASES[5])]
+def test_messages_are_parts_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shard_files, "MESSAGE_ROWS", 300)
+    parts = [next(RowBlock.of_bytes(shard_files.to_bytes([part])).all_rows()) for part in in_messages(CASES[5])]
     assert max(map(len, parts)) == 150  # two words a row
     assert np.array_equal(np.concatenate([p.rows for p in parts], axis=1), CASES[5].rows)
 
 
 def test_rows_with_a_value_are_found_with_and_without_an_order() -> None:
     rows = CASES[2]
-    piece = Piece.of_bytes(shard_files.to_bytes([rows]))
+    piece = RowBlock.of_bytes(shard_files.to_bytes([rows]))
     second = rows.layout.unpack(rows.rows, 1)
     for value in (*second[:20].tolist(), IDS + 1):
         assert np.array_equal(piece.having(rows.relation, value).rows, rows.rows[:, second == value])
@@ -101,7 +104,7 @@ def test_rows_with_a_value_are_found_with_and_without_an_order() -> None:
 
 def test_a_column_of_few_values_is_counted(tmp_path: Path) -> None:
     layout = layout_for(2, IDS)
-    rows = Rows(
+    rows = RelationRows(
         (TRIPLE, 1), layout, layout.pack([np.arange(900, dtype=np.int64), np.arange(900, dtype=np.int64) % 3], 900)
     )
     stats = shard_files.write(tmp_path, [rows, CASES[2]]).stats
