@@ -275,9 +275,9 @@ class SparkEngine:
     def _divide(self, rules: Rules) -> _Divided:
         """Rules without a match for some atom are left out."""
         divided, left = _Divided(), _NEAR * self.driver.small
-        for extended in rules:
-            rule = extended.rule
-            nodes = tuple(s.node.resolved() for s in extended.sources)
+        for sourced in rules:
+            rule = sourced.rule
+            nodes = tuple(s.node.resolved() for s in sourced.sources)
             parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
             literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
             read = list(zip(literals, nodes, parts, strict=True))
