@@ -39,7 +39,7 @@ def _parts(size: Result) -> Iterator[str]:
         yield f"No result: {size['failed']}"
         return
     yield "\n".join(_sentences(size))
-    yield "Milliseconds of a commit (half remove a random explicit fact, half put it back) and of reads beside them:"
+    yield "Milliseconds of a commit (half remove a random explicit fact, half put it back) and of concurrent reads:"
     yield table(("what", "number", "p50", "p99", "p99.9", "max"), _rows(size))
 
 
@@ -52,12 +52,13 @@ def _sentences(size: Result) -> Iterator[str]:
     )
     warm, cold = opening["warm"], opening["without_cache"]
     yield (
-        f"- A new process that opens it and answers a point query: {warm['process']:.2f} s in all, of which opening "
-        f"{1000 * warm['open']:.0f} ms and the query {1000 * warm['query']:.0f} ms; the first time without the cache: "
+        f"- A new process that opens it and answers a point query: {warm['process']:.2f} s in total, with "
+        f"{1000 * warm['open']:.0f} ms for opening and {1000 * warm['query']:.0f} ms for the query; the first "
+        "time without the cache: "
         f"{cold['process']:.1f} s."
     )
     yield f"- `tidelog update` of one fact, the whole process: {size['update']:.2f} s."
-    yield f"- Compaction afterwards: {size['compaction']:.1f} s, while the reader goes on."
+    yield f"- Compaction afterwards: {size['compaction']:.1f} s, while the reader continues."
 
 
 def _rows(size: Result) -> Iterator[tuple[str, ...]]:

@@ -13,8 +13,8 @@ from bench.maintenance.tables import REMOVED, Labels, clock, count, ratio, short
 def setting(size: Result) -> str:
     closure = size["closure"]
     return (
-        f"{count(size['explicit'])} explicit facts, {count(size['facts'])} with what follows; materialised at first in "
-        f"{clock(closure['seconds'])} s by {short(closure['derivations'])} derivations."
+        f"{count(size['explicit'])} explicit facts, {count(size['facts'])} facts in all; first materialisation in "
+        f"{clock(closure['seconds'])} s with {short(closure['derivations'])} derivations."
     )
 
 
@@ -24,7 +24,7 @@ def of_removals(size: Result) -> Iterator[str]:
     yield from _adding(size["removals"])
     yield from _rules(size["rules"])
     for name, seconds in size["counting"].items():
-        yield f"- {name} first took its counts, in {clock(seconds)} s; that is not part of its times below."
+        yield f"- {name} first computed its counts, in {clock(seconds)} s; its times below do not include this."
     yield from without_result(size["removals"], REMOVED)
 
 
@@ -84,4 +84,4 @@ def without_result(rows: Sequence[Result], labels: Labels) -> Iterator[str]:
         change = ", ".join(f"{column} {cell}" for column, cell in zip(labels.columns[:2], labels.of(row), strict=False))
         for name, run in row["algorithms"].items():
             if run.get("skipped", OUT) != OUT:
-                yield f"- {name} gave no result from here on: {change}. {run['skipped'].capitalize()}."
+                yield f"- {name} gave no result for this and larger changes: {change}. {run['skipped'].capitalize()}."

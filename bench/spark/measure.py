@@ -115,14 +115,14 @@ def markdown(result: Result) -> str:
         " ".join([machine_line(result), *_earlier(result)]),
         f"### Files to a committed, materialised knowledge base on `{result['master']}`",
         table(PIPELINE, _pipeline(sizes)),
-        "### The same, stage by stage, in seconds",
-        table(("universities", *STAGES.values(), "the rest", "open and ask, local"), _stages(sizes)),
+        "### Seconds per stage",
+        table(("universities", *STAGES.values(), "other", "open and query, local"), _stages(sizes)),
         "### The closure",
         table(CLOSURE, _closures(sizes)),
         *_changes(sizes),
         *_rounds(sizes),
-        "### Memory at most, in GB (without mapped files)",
-        table(("universities", "driver", "JVM", "Python workers together", "all local"), _memory(sizes)),
+        "### Peak memory, in GB (without mapped files)",
+        table(("universities", "driver", "JVM", "all Python workers", "local engine"), _memory(sizes)),
         *_threshold(sizes),
         *predictions(sizes),
     ]
@@ -134,7 +134,7 @@ def _earlier(result: Result) -> Iterator[str]:
     now = result["machine"]["commit"]
     for size in result["sizes"].values():
         if size.get("commit", now) != now:
-            yield f"What is said of {size['universities']} universities was measured at {_where(size)}."
+            yield f"The numbers for {size['universities']} universities were measured at {_where(size)}."
         elif size.get(PEER, {}).get("commit", now) != now:
             yield f"The DataFrame loop with {size['universities']} universities ran at {_where(size[PEER])}."
 
@@ -214,8 +214,9 @@ def _rounds(sizes: Sequence[Result]) -> Iterator[str]:
         parts = [seconds[at : at + EACH] for at in range(0, len(seconds) - EACH // 2, EACH)]
         told = ", ".join(f"{median(part):.2f} s" for part in parts)
         yield (
-            f"**Many rounds.** A chain of {len(seconds)} rounds, each with one new fact, everything in shards: a round "
-            f"takes {told} (medians of {EACH} rounds one after the other)."
+            f"**Many rounds.** A chain of {len(seconds)} rounds, each with one new fact, with all sets in shards: "
+            "a round "
+            f"takes {told} (medians of {EACH} consecutive rounds)."
         )
         return
 
@@ -249,10 +250,11 @@ def _threshold(sizes: Sequence[Result]) -> Iterator[str]:
     largest = max(local, key=lambda s: int(s["universities"]))
     swelling = largest["local"]["memory"]["driver"] / largest["bytes"]
     yield (
-        f"**When `auto` takes Spark.** On one machine the local engine is faster at every size that was measured, as "
-        f"long as there is memory: at most {swelling:.2f} bytes for each byte of input with {largest['universities']} "
-        f"universities. So `auto` takes Spark when the input has more than {1 / SWELLING:.1f} bytes for a byte of the "
-        "memory budget (`TIDELOG_MEMORY`), when a master is named, and for addresses that only Spark reads."
+        f"**When `auto` chooses Spark.** On one machine the local engine is faster at every measured size, as long as "
+        f"the data fit into memory: it needs at most {swelling:.2f} bytes per byte of input with "
+        f"{largest['universities']} "
+        f"universities. So `auto` chooses Spark if the input is larger than {1 / SWELLING:.1f} times the memory budget "
+        "(`TIDELOG_MEMORY`), if a master is given, and for addresses that only Spark can read."
     )
 
 

@@ -63,19 +63,21 @@ def predictions(sizes: Sequence[Result]) -> Iterator[str]:
     yield "### A model of the costs"
     yield (
         f"Fitted to all sizes above: reading, encoding, sharding and writing take {reading.start:.1f} s and "
-        f"{reading.price * 1e6:.2f} core-microseconds a triple; reasoning {reasoning.start / largest['rounds']:.2f} s "
-        f"a round and {reasoning.price * 1e6:.2f} core-microseconds a derivation; "
-        f"the driver alone {alone.start:.1f} s and {alone.price / MEASURED_CORES * 1e6:.2f} microseconds a triple. "
-        f"{largest['moved'] / largest['facts']:.1f} bytes are shuffled for each fact of the result. "
-        "What this says about what was measured:"
+        f"{reading.price * 1e6:.2f} core-microseconds per triple; reasoning takes "
+        f"{reasoning.start / largest['rounds']:.2f} s "
+        f"per round and {reasoning.price * 1e6:.2f} core-microseconds per derivation; "
+        f"the driver takes {alone.start:.1f} s and {alone.price / MEASURED_CORES * 1e6:.2f} microseconds per triple. "
+        f"{largest['moved'] / largest['facts']:.1f} bytes are shuffled per fact of the result. "
+        "The model compared with the measurements:"
     )
     yield table(("universities", "measured", "model"), _checked(sizes, reading, reasoning, alone))
-    yield "And about clusters that were not, with the rules and the shape of the data as measured:"
+    yield "Predictions for clusters that were not measured, for the same rules and the same kind of data:"
     yield table(PREDICTED, _predicted(largest, reading, reasoning, alone))
     yield (
-        f"Term ids have 31 bits, so at most {MOST_TERMS:,} terms; where a row says *too many terms*, ids have to be "
-        "wider first, and the dictionary has to leave the driver's memory. Nothing here knows of stragglers, of skew, "
-        "or of storage that is slower than the tasks."
+        f"Term ids have 31 bits, so there are at most {MOST_TERMS:,} terms. Rows with *too many terms* would "
+        "need wider "
+        "ids, and a dictionary outside the driver's memory. The model ignores stragglers, skew, and storage that is "
+        "slower than the tasks."
     )
 
 
@@ -99,7 +101,7 @@ def _checked(sizes: Sequence[Result], *lines: Line) -> Iterator[tuple[str, ...]]
 
 
 PREDICTED = (
-    *("triples", "facts", "executors", "reading, reasoning, writing", "of it network at least", "driver alone"),
+    *("triples", "facts", "executors", "reading, reasoning, writing", "network, at least", "driver"),
     *("memory of an executor", "driver's dictionary"),
 )
 

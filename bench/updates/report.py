@@ -60,7 +60,7 @@ def _parts(size: Result) -> Iterator[str]:
 
 def _notes(size: Result) -> Iterator[str]:
     for name, seconds in size["counting"].items():
-        yield f"- {name} first took its counts, in {tables.clock(seconds)} s; that is not part of its times below."
+        yield f"- {name} first computed its counts, in {tables.clock(seconds)} s; its times below do not include this."
     for row in size["updates"]:
         if "failed" in row:
             yield f"- Update {row['update']} ({row['title']}): {row['failed']}."

@@ -67,14 +67,14 @@ RESULT: Result = {
 }
 EXPECTED = [
     "Time limit of one change: 20 s.",
-    "1,000,000 explicit facts, 1,400,000 with what follows; materialised at first in 0.9000 s by 2.0M derivations.",
+    "1,000,000 explicit facts, 1,400,000 facts in all; first materialisation in 0.9000 s with 2.0M derivations.",
     "- Removing 5,000 facts by bf takes 1/10.0 of the time of rematerialising.",
     "- bf takes as long as rematerialising at 15,811 removed facts, 1.58% of the explicit ones.",
     "- dred takes as long as rematerialising below 5,000 removed facts, 0.50% of the explicit ones.",
     "- Adding by bf takes at most 1/2.0 of the time of removing.",
     "- Removing a rule by bf takes at most 1/5.0 of the time of rematerialising.",
-    "- recursive-counting first took its counts, in 4.00 s; that is not part of its times below.",
-    "- counting gave no result from here on: facts removed 5,000, facts lost 5,500. Counting cannot maintain",
+    "- recursive-counting first computed its counts, in 4.00 s; its times below do not include this.",
+    "- counting gave no result for this and larger changes: facts removed 5,000, facts lost 5,500. Counting",
     "| 5,000 | 5,500 | 1.00 | 2.0M | 2.00 | 55.5k | 67.2k | 46.9k | 59.8k | 0.1000 | 23.0k | 9.3k | 13.7k | 14.8k |",
     "| 5,000 (0.5%) | 5.0k (0.0%) | 11.1 : 11.1 (1.0 ×) |",
     "| 3.0 : 1.5 (2.0 ×) |",
@@ -84,7 +84,7 @@ EXPECTED = [
     "| 5,000 | 5,500 | 1.00 (1.0 ×) | 0.0500 (1/2.0) | 0.5000 (1/4.0) |",
     "| bf | 200 | 1.0 | 12.3 | 1.0 | 12.3 |",
     '| `[?x, type, "a\\|b"] :- p(?x) .` | 70 | 60 | 1.00 | 0.2000 (1/5.0) |',
-    "- bf gave no result from here on: constants 100, clique shrinking. More than 20 s.",
+    "- bf gave no result for this and larger changes: constants 100, clique shrinking. More than 20 s.",
     "| 100 | shrinking | 10,000 | 199 | 1.00 |",
     "No result: ended by signal 9",
 ]

@@ -30,7 +30,7 @@ def test_other_sizes_stay() -> None:
     result = added(later("spark-10"), PAGE)
     assert list(result["sizes"]) == list(published()["sizes"])
     assert result["sizes"]["spark-10"]["commit"] == "abc1234"
-    assert f"100 universities was measured at commit {published()['machine']['commit']} on" in markdown(result)
+    assert f"100 universities were measured at commit {published()['machine']['commit']} on" in markdown(result)
 
 
 def test_the_peer_stays() -> None:
