@@ -1,16 +1,15 @@
-"""The rule instances of any number of facts as one table, found by the engine's joins and put into columns.
+"""The rule instances of any number of facts, as one table.
 
-    H <- H[G], B1[I] .. Bn[I]        G the facts asked for; then, deeper, the facts of the bodies, and so on
+`instances` uses the local engine's bindings; texts are made once for each distinct term, when the table is read:
 
-Texts are made for each distinct term once, when the table is looked at.
+    H <- H[G], B1[I] .. Bn[I]        G the facts asked for, then the facts of the bodies, and so on
 
-The rule instances of any number of facts as facts themselves, found by the verbs that every engine has.
+`instance_facts` uses only the operations that every engine has, so the facts need not be in this process (see
+`tidelog.engines.spark.dataframes.instances`). Instances are facts of generated relations; all rules of a level are one
+call of the engine:
 
     (instance k)(x1 .. xn) <- H[G], B1[I] .. Bm[I]        for each rule and head; x1 .. xn are all its variables
     B1 .. Bm <- (instance k)(x1 .. xn)                    the facts of the next level
-
-All rules of a level are one call of the engine. So nothing has to be in this process: see
-`tidelog.engines.spark.dataframes.instances`.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ import numpy as np
 
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_sources
+from tidelog.algebra.sourced_rule import SourcedRule, all_from
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of, without_same_head
 from tidelog.explain.equality_view import EqualityView
-from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, variables_of
+from tidelog.explain.explained_version import ExplainedVersion, HeadRule
 from tidelog.kernel.join import Bindings
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
@@ -46,8 +45,8 @@ DEEPEST = 1_000_000
 class RuleInstances:
     """A table of rule instances: `fact`, `kind` (explicit, axiom, rule, aggregate), `rule`, `name`, `body`.
 
-    `rule` is the number of the rule, from 1, and `name` its name, if it has one; `body` are the facts that its positive
-    atoms matched. An explicit fact has a row without rule and body. Each match of an aggregate's group is a row.
+    `rule` is the number of the rule, from 1; `name` is its name or None; `body` lists the facts that its positive atoms
+    matched. An explicit fact has a row without rule and body. Each match of an aggregate's group has its own row.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -99,76 +98,57 @@ class RuleInstances:
 
 @dataclass
 class _InstanceSearch:
-    """Goes down from facts to what they rest on."""
+    """Searches downwards from facts to the facts they are derived from."""
 
     engine: LocalEngine
-    view: EqualityView[LocalFacts]
-
-    @property
-    def facts(self) -> LocalFacts:
-        return self.view.explained.I
+    explained: ExplainedVersion[LocalFacts]
 
     def parts(self, pattern: Atom, depth: int) -> Iterator[InstanceTable]:
-        goals = self.engine.derive([all_from(Rule((pattern,), (pattern,)), self.facts)], Work())
+        index = self.explained.index
+        goals = self.engine.derive([all_from(Rule((pattern,), (pattern,)), self.explained.I)], Work())
         seen = goals
-        head_rules = list(self.view.explained.index.head_rules(pattern))
+        head_rules = list(index.head_rules(pattern))
         while goals and depth:
-            yield from explicit_parts(goals & self.view.explained.E)
+            yield from explicit_parts(goals & self.explained.E)
             below = self.engine.fact_set(())
             for head_rule in head_rules:
-                yield from self._of(head_rule, goals)
-                below = below | self._bodies(head_rule, goals) if depth > 1 else below
+                guards = self.explained.derivable(head_rule, goals)
+                if guards.may_match(head_rule.head):
+                    yield from self._of(head_rule, guards)
+                    below = below | self._bodies(head_rule, guards) if depth > 1 else below
             goals, depth = below - seen, depth - 1
             seen = seen | goals
-            head_rules = [w for name in goals.arities() for w in self.view.explained.index.of_predicate(name)]
+            head_rules = [h for name in goals.arities() for h in index.of_predicate(name)]
 
-    def _of(self, head_rule: HeadRule, goals: LocalFacts) -> Iterator[InstanceTable]:
-        """The instances of one rule with one head."""
-        guards = self._given(head_rule, goals)
-        if not guards.may_match(head_rule.head):
-            return
-        rule = head_rule.guarded
-        found = self.engine.bindings(self._reading(rule, guards), variables_of(rule))
-        earlier = (
-            head_rule.rule.heads[: head_rule.rule.heads.index(head_rule.head)]
-            if head_rule.head in head_rule.rule.heads
-            else ()
-        )
-        found = without_same_head(self.engine.dictionary, found, head_rule.head, earlier)
+    def _of(self, head_rule: HeadRule, guards: LocalFacts) -> Iterator[InstanceTable]:
+        """Yield the instances of one rule and head."""
+        sourced = self.explained.sourced(head_rule.guarded, guards, self.explained.I)
+        found = self.engine.bindings(sourced, head_rule.variables)
+        found = without_same_head(self.engine.dictionary, found, head_rule.head, head_rule.earlier_heads)
         if found.length:
             yield InstanceTable(InstanceShape.of(head_rule), found)
 
-    def _given(self, head_rule: HeadRule, goals: LocalFacts) -> LocalFacts:
-        """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
-        if VALUE not in head_rule.head.args:
-            return goals
-        return goals & self.engine.derive([all_from(head_rule.rule, self.facts)], Work())
-
-    def _bodies(self, head_rule: HeadRule, goals: LocalFacts) -> LocalFacts:
-        guards, rule = self._given(head_rule, goals), head_rule.guarded
-        if not head_rule.rule.atoms or not guards.may_match(head_rule.head):
+    def _bodies(self, head_rule: HeadRule, guards: LocalFacts) -> LocalFacts:
+        if not head_rule.rule.atoms:
             return self.engine.fact_set(())
-        turned = Rule(head_rule.rule.atoms, rule.body, cartesian=True)
-        return self.engine.derive([self._reading(turned, guards)], Work())
-
-    def _reading(self, rule: Rule, guards: LocalFacts) -> Any:
-        return with_positive_sources(rule, (guards, *[self.facts] * (len(rule.atoms) - 1)), self.facts)
+        turned = Rule(head_rule.rule.atoms, head_rule.guarded.body, cartesian=True)
+        return self.engine.derive([self.explained.sourced(turned, guards, self.explained.I)], Work())
 
 
 def instances(engine: LocalEngine, view: EqualityView[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
-    """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
-    return RuleInstances(engine.dictionary, list(_InstanceSearch(engine, view).parts(pattern, depth)))
+    """The instances that derive the facts matching `pattern`, and those below, `depth` steps in all."""
+    return RuleInstances(engine.dictionary, list(_InstanceSearch(engine, view.explained).parts(pattern, depth)))
 
 
 def explicit_parts(facts: LocalFacts) -> Iterator[InstanceTable]:
-    """Explicit facts as they are."""
+    """Yield the explicit facts, one part for each predicate."""
     for predicate, arity in facts.arities().items():
         head = Atom(predicate, tuple(Variable(f"x{i}") for i in range(arity)))
         yield part_of(facts, head, InstanceShape("explicit", head))
 
 
 def part_of(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable:
-    """The facts of an atom of different variables as bindings of these."""
+    """The facts of an atom with distinct variables, as bindings of these variables."""
     count = facts.predicates().get(atom.predicate, 0)
     columns = facts.columns(atom.predicate) if count else [np.zeros(0, np.int64) for _ in atom.args]
     return InstanceTable(shape, Bindings(dict(zip(atom.args, columns, strict=True)), count))
@@ -180,7 +160,7 @@ Arg = Variable | Term | Aggregate
 
 
 class InstanceRelation(NamedTuple):
-    """What a relation of instances holds: the variables it has as arguments, and what its rows look like."""
+    """A relation of instances: its atom has all variables of the rule as arguments; `shape` describes its rows."""
 
     atom: Atom
     shape: InstanceShape
@@ -188,7 +168,7 @@ class InstanceRelation(NamedTuple):
 
 @dataclass(frozen=True)
 class InstanceFacts(Generic[F]):
-    """Explicit facts, and instances in relations of their own."""
+    """Explicit facts, and instances as facts of generated relations."""
 
     explicit: F
     matches: F
@@ -196,7 +176,7 @@ class InstanceFacts(Generic[F]):
 
 
 def instance_facts(explained: ExplainedVersion[F], pattern: Atom, depth: int) -> InstanceFacts[F]:
-    """The instances that derive the facts of a pattern, and those below, `depth` steps in all."""
+    """The instances that derive the facts matching `pattern`, and those below, `depth` steps in all."""
     search = _EngineSearch(explained)
     goals = explained.engine.derive([all_from(Rule((pattern,), (pattern,)), explained.I)], Work())
     seen, matches = goals, search.nothing
@@ -216,30 +196,30 @@ def instance_facts(explained: ExplainedVersion[F], pattern: Atom, depth: int) ->
 
 @dataclass
 class _EngineSearch(Generic[F]):
-    """One step down at a time. An instance derives one fact, and a fact is looked at once: so none comes twice."""
+    """Goes down one step at a time. A fact is visited once and an instance derives one fact, so none occurs twice."""
 
     explained: ExplainedVersion[F]
-    atoms: dict[HeadRule, Atom] = field(default_factory=dict)  # the relation of each rule and head
+    atoms: dict[HeadRule, Atom] = field(default_factory=dict)  # the generated relation of each rule and head
 
     @property
     def nothing(self) -> F:
         return self.explained.engine.fact_set(())
 
     def matches(self, head_rules: Iterable[HeadRule], goals: F) -> F:
-        """The instances that derive some facts."""
+        """The instances that derive one of `goals`."""
         rules: list[SourcedRule[F]] = []
         doubled: list[Rule] = []
         for head_rule in head_rules:
-            guards = self._given(head_rule, goals)
+            guards = self.explained.derivable(head_rule, goals)
             if guards.may_match(head_rule.head):
                 rule = Rule((self._atom(head_rule),), head_rule.guarded.body, cartesian=True)
-                rules.append(self.explained.reading(rule, guards, self.explained.I))
+                rules.append(self.explained.sourced(rule, guards, self.explained.I))
                 doubled += self._doubled(head_rule)
         found = self._derived(rules)
         return found - self._derived([all_from(rule, found) for rule in doubled]) if doubled else found
 
     def bodies(self, found: F) -> F:
-        """The facts that the atoms of instances matched."""
+        """The facts that the body atoms of these instances matched."""
         turned = ((head_rule.rule.atoms, atom) for head_rule, atom in self.atoms.items() if found.may_match(atom))
         return self._derived([all_from(Rule(atoms, (atom,), cartesian=True), found) for atoms, atom in turned if atoms])
 
@@ -251,14 +231,8 @@ class _EngineSearch(Generic[F]):
             self.atoms[head_rule] = Atom(f"(instance {len(self.atoms)})", head_rule.variables)
         return self.atoms[head_rule]
 
-    def _given(self, head_rule: HeadRule, goals: F) -> F:
-        """The facts that a rule may derive; of an aggregate those that it does, for others may have the same group."""
-        if VALUE not in head_rule.head.args:
-            return goals
-        return goals & self._derived([all_from(head_rule.rule, self.explained.I)])
-
     def _doubled(self, head_rule: HeadRule) -> Iterator[Rule]:
-        """Finds the instances for which an earlier head of the rule is the same fact."""
+        """Rules that find the instances for which an earlier head of the rule is the same fact."""
         for other in head_rule.earlier_heads:
             same = unified(head_rule.head, other)
             if same is not None:
@@ -268,7 +242,7 @@ class _EngineSearch(Generic[F]):
 
 
 def unified(one: Atom, other: Atom) -> dict[Variable, Arg] | None:
-    """What variables have to be for two atoms to be the same fact; None if they cannot be."""
+    """The substitution under which the two atoms are the same fact; None if there is none."""
     if one.predicate != other.predicate or len(one.args) != len(other.args):
         return None
     same: dict[Variable, Arg] = {}

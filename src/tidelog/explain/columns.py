@@ -1,4 +1,4 @@
-"""Rule instances as columns of text."""
+"""Rule instances as Arrow columns of text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.printer import format_predicate, format_term
 from tidelog.rules.syntax import Atom, Variable
 
-_BLOCK = 1 << 17  # rows of one chunk, so that no column of text grows beyond what its offsets can say
+_BLOCK = 1 << 17  # rows of one chunk; keeps the 32-bit offsets of a text column in range
 _NAME = r"^<([\pL_][\pL\pN_-]*)>$"
 _NOT_NAMES = ("<true>", "<false>", "<_>")
 
 
 @dataclass(frozen=True)
 class InstanceShape:
-    """What the rows of one rule with one head have in common, or explicit facts of one predicate. It can be pickled."""
+    """What all rows of one rule and head, or of one explicit predicate, have in common. It can be pickled."""
 
     kind: str
     head: Atom
@@ -43,7 +43,7 @@ class InstanceShape:
 
 @dataclass(frozen=True)
 class InstanceTable:
-    """Instances of one rule with one head, or explicit facts of one predicate."""
+    """Instances of one rule and head, or explicit facts of one predicate."""
 
     shape: InstanceShape
     bindings: Bindings
@@ -60,13 +60,13 @@ def schema() -> pa.Schema:
 
 
 def table_of(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> pa.Table:
-    """The rows of some parts."""
+    """The rows of these parts as one table."""
     found = list(blocks(dictionary, parts))
     return pa.concat_tables(found) if found else schema().empty_table()
 
 
 def blocks(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> Iterator[pa.Table]:
-    """The rows of some parts, in chunks none of which is empty: Spark takes an empty one for the end."""
+    """Yield the rows of these parts in chunks. No chunk is empty: Spark takes an empty one for the end."""
     for part in parts:
         for start, stop in _bounds(part.length):
             yield _block(dictionary, part, start, stop)
@@ -91,7 +91,7 @@ def _block(dictionary: Dictionary, part: InstanceTable, start: int, stop: int) -
 
 
 def without_same_head(dictionary: Dictionary, found: Bindings, head: Atom, earlier: Iterable[Atom]) -> Bindings:
-    """The matches for which no earlier head of the rule is the same fact."""
+    """The matches for which no earlier head of the rule is the same fact. Without this a fact would be listed twice."""
     for other in earlier:
         if other.predicate == head.predicate and len(other.args) == len(head.args):
             pairs = zip(_ids(dictionary, found, head), _ids(dictionary, found, other), strict=True)
@@ -100,7 +100,7 @@ def without_same_head(dictionary: Dictionary, found: Bindings, head: Atom, earli
 
 
 def _ids(dictionary: Dictionary, found: Bindings, atom: Atom) -> list[Ints]:
-    """The arguments of an atom, one column each."""
+    """The arguments of an atom as columns of ids."""
     return [
         found.columns[a] if isinstance(a, Variable) else np.full(found.length, dictionary.encode(Term(str(a))))
         for a in atom.args
@@ -120,7 +120,7 @@ def _lists(columns: list[pa.Array], count: int) -> pa.ListArray:
 
 
 class _AtomTexts:
-    """The texts of atoms under some bindings."""
+    """The texts of atoms under the given bindings."""
 
     def __init__(self, dictionary: Dictionary, columns: dict[object, Ints], count: int) -> None:
         self.dictionary, self.columns, self.count = dictionary, columns, count
@@ -150,7 +150,7 @@ class _AtomTexts:
 
 
 def _readable(terms: pa.Array) -> pa.Array:
-    """Terms as rules have them: names and numbers bare, IRIs in brackets."""
+    """Terms in rule syntax: names and numbers bare, IRIs in brackets."""
     texts = terms.cast(pa.string())
     is_iri = pc.and_(pc.starts_with(texts, "<"), pc.match_substring(texts, ":"))
     if pc.all(is_iri).as_py():
@@ -160,7 +160,7 @@ def _readable(terms: pa.Array) -> pa.Array:
 
 
 def _bare(texts: pa.Array) -> pa.Array:
-    """Names, literals and blank nodes."""
+    """Rule syntax for terms that are not IRIs: names, literals and blank nodes."""
     view = pc.replace_substring_regex(texts, _NAME, r"\1")
     texts = pc.if_else(pc.is_in(texts, pa.array(_NOT_NAMES)), texts, view)
     typed = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, ">"))

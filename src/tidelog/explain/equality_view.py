@@ -1,4 +1,4 @@
-"""What is explained where equal terms are stored under one name: names in, representatives inside, names out."""
+"""Explanations with equal terms: users ask with any name, facts are stored with representatives, proofs show names."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
 
-_MOST_NAMES = 10_000  # ways to name one fact that are looked through for the explicit one
+_MOST_NAMES = 10_000  # names of one fact that are searched for the explicit one
 
 
 @dataclass(frozen=True)
 class EqualityView(Generic[F]):
-    """A subject, and how its facts are called outside."""
+    """An explained version, and the translation between stored facts and the names that users know."""
 
     explained: ExplainedVersion[F]
-    explicit: F  # explicit facts as they were given
+    explicit: F  # under the names that the user gave
     representatives: Representatives[F] | None = None
 
     def stored(self, fact: Fact) -> Fact:
-        """The fact as it is stored."""
+        """The fact with representatives in place of its terms."""
         if self.representatives is None:
             return fact
         standing = self.representatives.of(fact.args)
         return Fact(fact.predicate, tuple(standing.get(t, t) for t in fact.args))
 
     def shown(self, fact: Fact, root: ProofNode) -> ProofNode:
-        """A proof of the stored fact as one of the fact that was asked for; explicit facts as they were asserted."""
+        """Turn a proof of the stored fact into a proof of `fact`. Explicit facts get the names the user gave."""
         if self.representatives is None:
             return root
         root = self._with_leaves(root)
@@ -71,7 +71,7 @@ class EqualityView(Generic[F]):
         return replace(node, premises=tuple(made[p] for p in node.premises))
 
     def _leaf(self, node: ProofNode) -> ProofNode:
-        """An explicit fact under the names with which it was asserted."""
+        """The node of an explicit fact, under the names the user gave."""
         if node.fact.predicate == SAME:
             member, first = (format_term(t, self.explained.prefixes) for t in node.fact.args)
             return replace(node, kind="names", equal=((member, first),))
@@ -80,7 +80,7 @@ class EqualityView(Generic[F]):
         return self._renamed(node.fact, ProofNode(self._explicit(node.fact), "explicit"))
 
     def _explicit(self, fact: Fact) -> Fact:
-        """One of the explicit facts that became this one."""
+        """One of the explicit facts that are stored as this one."""
         assert self.representatives is not None
         members = self.representatives.members(fact.args)
         choices = [sorted(members[t]) for t in fact.args]
@@ -97,7 +97,7 @@ def equality_view(
     options: Mapping[str, object],
     kept: object,
 ) -> EqualityView[F]:
-    """One version of a knowledge base, ready to be explained."""
+    """Build the view of one version."""
     mode = mode_of(options)
     if mode is MODES[OFF]:
         numbered = tuple(NumberedRule(i, r) for i, r in enumerate(rules, 1) if r.heads)

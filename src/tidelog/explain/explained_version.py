@@ -1,4 +1,4 @@
-"""What is explained: one version of a knowledge base, as its facts are stored, with its rules numbered and indexed."""
+"""One version of a knowledge base to be explained: its stored facts, and its rules, numbered and indexed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ BoundValues = dict[Variable, Term]
 
 _HeadKey = tuple[str, Term | None, Term | None]
 
-VALUE = Variable("#value")  # no program can call a variable so
+VALUE = Variable("#value")  # stands for the value of an aggregate; no program can use this name
 
 
 class NumberedRule(NamedTuple):
-    """A rule and its place among the rules of the knowledge base, from 1."""
+    """A rule and its number among the rules of the knowledge base, from 1."""
 
     number: int
     rule: Rule
@@ -38,10 +38,10 @@ class NumberedRule(NamedTuple):
 
 @dataclass(frozen=True)
 class HeadRule:
-    """A rule and one of its heads: a way to derive facts."""
+    """A rule and one of its heads."""
 
     numbered: NumberedRule
-    head: Atom  # with the variable `VALUE` in place of an aggregate
+    head: Atom  # contains the variable `VALUE` in place of an aggregate
 
     @property
     def rule(self) -> Rule:
@@ -53,13 +53,13 @@ class HeadRule:
 
     @property
     def earlier_heads(self) -> tuple[Atom, ...]:
-        """The heads of the rule before this one."""
+        """The heads of the rule that stand before this one."""
         heads = self.rule.heads
         return heads[: heads.index(self.head)] if self.head in heads else ()
 
     @cached_property
     def guarded(self) -> Rule:
-        """The rule with its head in front of the body."""
+        """The rule with the head added in front of its body."""
         return with_body(self.rule, self.head)
 
     @cached_property
@@ -68,13 +68,13 @@ class HeadRule:
 
 
 class RuleIndex:
-    """The rules, by what they are made of and by the facts they may derive."""
+    """The rules of a knowledge base, by kind and by head."""
 
     def __init__(self, rules: tuple[NumberedRule, ...]) -> None:
         self.axioms = tuple(n for n in rules if not n.rule.body)
         self.aggregates = tuple(n for n in rules if n.rule.aggregate is not None)
         plain = [n for n in rules if n.rule.body and n.rule.aggregate is None]
-        self.unconditional = tuple(n for n in plain if not n.rule.atoms)  # on any fact that is there
+        self.unconditional = tuple(n for n in plain if not n.rule.atoms)  # rules without positive atoms
         self.plain = tuple(n.rule for n in plain if n.rule.atoms)
         self.guarded = tuple(with_body(r, h) for r in self.plain for h in r.heads)
         self._by_head: dict[_HeadKey, list[HeadRule]] = {}
@@ -86,7 +86,7 @@ class RuleIndex:
                 self._by_name.setdefault(head.predicate, []).append(head_rule)
 
     def head_rules(self, atom: Atom | Fact) -> Iterator[HeadRule]:
-        """The rules whose heads may agree with a fact or an atom."""
+        """The rules with heads that may be unified with a fact or an atom."""
         name, predicate, object_ = _key(atom)
         found = self._by_name.get(name, [])
         if predicate and object_:
@@ -95,19 +95,19 @@ class RuleIndex:
         return (w for w in found if agree(w.head, atom))
 
     def of_predicate(self, predicate: str) -> list[HeadRule]:
-        """The rules with a head of that name, whatever its arguments."""
+        """The rules with a head of this predicate."""
         return self._by_name.get(predicate, [])
 
 
 @lru_cache(maxsize=16)
 def _index(rules: tuple[NumberedRule, ...], names: tuple[str | None, ...]) -> RuleIndex:
-    """Kept, because many facts are explained with the same rules; equal rules may have other names."""
+    """The index, cached: many facts have the same rules. `names` is part of the key: equal rules may differ in name."""
     return RuleIndex(rules)
 
 
 @dataclass(frozen=True)
 class ExplainedVersion(Generic[F]):
-    """Explicit facts E and all facts I as they are stored, and the rules as they run over them."""
+    """The explicit facts E and all facts I as they are stored, and the rules as they run on stored facts."""
 
     engine: Engine[F]
     E: F
@@ -121,18 +121,24 @@ class ExplainedVersion(Generic[F]):
 
     @cached_property
     def axioms(self) -> F:
-        """What rules without a body say."""
+        """The facts that rules without a body state."""
         return self.engine.derive([all_from(n.rule, self.I) for n in self.index.axioms], Work())
 
     @cached_property
     def ground(self) -> F:
-        """What needs no proof: explicit facts and axioms."""
+        """The facts that need no proof: explicit facts and axioms."""
         return self.E | self.axioms if self.index.axioms else self.E
 
     @cached_property
     def unconditional(self) -> F:
-        """What rules derive that read no fact, though they may compute, and ask for absent ones."""
+        """The facts derived by rules without positive atoms. Such rules may compute, and may negate atoms."""
         return self.engine.derive([all_from(n.rule, self.I) for n in self.index.unconditional], Work())
+
+    def derivable(self, head_rule: HeadRule, goals: F) -> F:
+        """The goals that the rule derives. Those of an aggregate are derived again: a goal may share only the group."""
+        if VALUE not in head_rule.head.args:
+            return goals
+        return goals & self.engine.derive([all_from(head_rule.rule, self.I)], Work())
 
     def holds(self, fact: Fact) -> bool:
         return bool(self.one(fact) & self.I)
@@ -141,39 +147,40 @@ class ExplainedVersion(Generic[F]):
         return self.engine.fact_set((fact,))
 
     def instances(self, head_rule: HeadRule, guards: F, facts: F, limit: int | None = None) -> Iterator[BoundValues]:
-        """Bindings with which a rule derives one of the guards from some facts."""
-        for row in self.engine.instances(self.reading(head_rule.guarded, guards, facts), head_rule.variables, limit):
+        """Yield the bindings with which the rule derives one of `guards` from `facts`."""
+        for row in self.engine.instances(self.sourced(head_rule.guarded, guards, facts), head_rule.variables, limit):
             yield dict(zip(head_rule.variables, row, strict=True))
 
     def steps(self, head_rule: HeadRule, fact: Fact, facts: F, limit: int | None = None) -> Iterator[BoundValues]:
-        """Bindings with which a rule derives one fact from some others; the head's values need not be looked up."""
+        """Yield the bindings with which the rule derives `fact` from `facts`."""
         head = head_rule.values_of(fact)
         others = [v for v in head_rule.variables if v not in head]
-        for row in self.engine.instances(self.reading(head_rule.guarded, self.one(fact), facts), others, limit):
+        for row in self.engine.instances(self.sourced(head_rule.guarded, self.one(fact), facts), others, limit):
             yield {**head, **dict(zip(others, row, strict=True))}
 
-    def reading(self, guarded: Rule, guards: F, facts: F) -> SourcedRule[F]:
+    def sourced(self, guarded: Rule, guards: F, facts: F) -> SourcedRule[F]:
+        """The rule with its first atom read from `guards`, the other positive ones from `facts`, negated ones from I."""
         return with_positive_sources(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
 
 
 def variables_of(rule: Rule) -> tuple[Variable, ...]:
-    """The variables that a match of the rule has values for."""
+    """The variables that have a value in every match of the rule."""
     atoms = [v for atom in rule.atoms for v in atom.variables()]
     return tuple(dict.fromkeys([*atoms, *(b.variable for b in rule.body if isinstance(b, Assignment))]))
 
 
 def ground_atom(atom: Atom, binding: Binding) -> Fact:
-    """The fact an atom becomes; every variable must have a value."""
+    """The fact that the atom becomes. `binding` must have a value for every variable."""
     return Fact(atom.predicate, tuple(binding[a] if isinstance(a, Variable) else a for a in atom.args))  # type: ignore[misc]
 
 
 def premises(rule: Rule, binding: Binding) -> tuple[Fact, ...]:
-    """The facts that the positive atoms become, in order."""
+    """The facts that the positive atoms become, in their order."""
     return tuple(ground_atom(atom, binding) for atom in rule.atoms)
 
 
 def agree(head: Atom, other: Atom | Fact) -> bool:
-    """Whether two atoms may be the same fact, as far as constants and repeated variables of the first say."""
+    """Whether the two may be the same fact, judged by constants and by repeated variables of `head`."""
     if head.predicate != other.predicate or len(head.args) != len(other.args):
         return False
     bound: dict[Variable, object] = {}
@@ -192,7 +199,7 @@ def _plain_head(head: Atom) -> Atom:
 
 
 def _key(atom: Atom | Fact) -> _HeadKey:
-    """Triples are told apart by their predicates and objects."""
+    """The index key of an atom. Triples are distinguished by predicate and object."""
     if atom.predicate != TRIPLE or len(atom.args) != 3:
         return atom.predicate, None, None
     _, name, object_ = (a if isinstance(a, str) else None for a in atom.args)

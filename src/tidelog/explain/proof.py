@@ -1,8 +1,8 @@
-"""Proofs: trees of rule instances down to facts that need no proof. Equal parts of a tree may be one object.
+"""Proofs: trees of rule instances whose leaves are facts that need no proof.
 
-Facts of aggregate rules: the group of matches that each was computed from.
-
-Facts and patterns as users write them: `parent(ann, bob)`, `[ann, rdf:type, ub:Person]`, or a triple of Turtle.
+A subtree that occurs twice may be one object. A fact of an aggregate rule is proved by the group of matches from which
+it was computed. Users write facts and patterns as `parent(ann, bob)`, `[ann, rdf:type, ub:Person]`, or as a triple of
+Turtle; `read_fact` and `read_pattern` parse them.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from tidelog.rules.syntax import (
 
 F = TypeVar("F", bound=FactSet)
 
-SHOWN = 100  # matches of a group that a proof goes on from; of a larger group, the first in order of their texts
+SHOWN = 100  # matches of a group that a proof continues from; a larger group is cut after sorting by text
 
 
 @dataclass(frozen=True)
 class AggregateGroup:
-    """All matches of an aggregate rule for one fact, and those that a proof shows."""
+    """All matches of an aggregate rule for one fact: their number, and those that a proof shows."""
 
     head_rule: HeadRule
     fact: Fact
@@ -49,12 +49,12 @@ class AggregateGroup:
 
     @cached_property
     def premises(self) -> tuple[Fact, ...]:
-        """The distinct facts of the matches that are shown, in order."""
+        """The distinct facts of the shown matches, sorted."""
         return tuple(sorted({fact for m in self.matches for fact in premises(self.head_rule.rule, m)}))
 
 
 def groups_of(explained: ExplainedVersion[F], fact: Fact) -> Iterator[AggregateGroup]:
-    """For each aggregate rule that derives the fact, its group."""
+    """Yield the group of each aggregate rule that derives the fact."""
     for head_rule in explained.index.head_rules(fact):
         if head_rule.rule.aggregate is not None:
             yield from _group(explained, head_rule, fact)
@@ -68,7 +68,7 @@ def _group(explained: ExplainedVersion[F], head_rule: HeadRule, fact: Fact) -> I
 
 
 def group_value(head_rule: HeadRule, matches: Sequence[Binding]) -> Term | None:
-    """What the aggregate of a rule gives for these matches."""
+    """The value that the aggregate of the rule has for these matches."""
     over = head_rule.rule.aggregate
     assert over is not None
     return aggregate(over.function, sorted({tuple(m[v] for v in over.args) for m in matches}))
@@ -83,9 +83,9 @@ NO_BINDING: Binding = {}
 class ProofNode:
     """A fact and why it holds.
 
-    explicit   it was asserted                       axiom   a rule without a body says so
+    explicit   an explicit fact                      axiom       the head of a rule without a body
     rule       an instance of a rule                 aggregate   all matches of a group
-    names      another fact, about other names of the same things (`equal`: pairs of such names)
+    names      the same fact under equal names (`equal`: pairs of such names)
     """
 
     fact: Fact
@@ -95,16 +95,16 @@ class ProofNode:
     premises: tuple[ProofNode, ...] = ()
     group: AggregateGroup | None = None
     equal: tuple[tuple[str, str], ...] = ()
-    height: int = field(init=False, repr=False)  # 0 for what needs no proof, else one more than the highest premise
+    height: int = field(init=False, repr=False)  # 0 if no proof is needed, else 1 + the height of the highest premise
 
     def __post_init__(self) -> None:
-        """Known from the start, for proofs may be deeper than Python recurses; other names are no step."""
+        """Compute the height here, because a proof may be deeper than Python can recurse. Kind `names` adds no step."""
         step = int(self.kind in ("rule", "aggregate"))
         object.__setattr__(self, "height", step + max((p.height for p in self.premises), default=0))
 
     @property
     def checks(self) -> tuple[Literal, ...]:
-        """The literals of the rule that are no facts, with their values: what is absent, compared or computed."""
+        """The other literals of the rule with their values: negated atoms, comparisons and assignments."""
         if self.kind != "rule" or self.numbered is None:
             return ()
         others = (b for b in self.numbered.rule.body if not isinstance(b, Atom))
@@ -113,7 +113,7 @@ class ProofNode:
 
 @dataclass(frozen=True)
 class Proof:
-    """A proof of a fact; `marks` are remarks on some of its nodes."""
+    """A proof of a fact. `marks` are remarks on some of its nodes."""
 
     root: ProofNode
     marks: Mapping[ProofNode, str] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Proof:
 
     @cached_property
     def size(self) -> int:
-        """How many rule instances the tree has, each time they occur."""
+        """The number of rule instances in the tree. An instance that occurs twice counts twice."""
         sizes: dict[ProofNode, int] = {}
         for node in self.bottom_up:
             sizes[node] = (node.kind in ("rule", "aggregate")) + sum(sizes[p] for p in node.premises)
@@ -136,7 +136,7 @@ class Proof:
 
     @cached_property
     def nodes(self) -> list[ProofNode]:
-        """Every node once, from the top, in the order of a tree."""
+        """Every node once, from the root down, in tree order."""
         found: dict[ProofNode, None] = {}
         waiting = [self.root]
         while waiting:
@@ -160,27 +160,28 @@ class Proof:
         return list(found)
 
     def leaves(self) -> list[Fact]:
-        """The explicit facts it rests on, each once."""
+        """The explicit facts in the proof, each once."""
         return list(dict.fromkeys(n.fact for n in self.nodes if n.kind == "explicit"))
 
     def rules(self) -> list[NumberedRule]:
-        """The rules it uses, in their order."""
+        """The rules used in the proof, by number."""
         return sorted({n.numbered.number: n.numbered for n in self.nodes if n.numbered}.values())
 
 
 def grounded(literal: Literal, binding: Binding) -> Literal:
-    """A literal with its values; what has none stays a variable."""
+    """The literal with variables replaced by their values. A variable without a value stays."""
     if isinstance(literal, Atom):
-        return _atom(literal, binding)
+        return partly_ground(literal, binding)
     if isinstance(literal, Negation):
-        return Negation(_atom(literal.atom, binding))
+        return Negation(partly_ground(literal.atom, binding))
     if isinstance(literal, Assignment):
         value = binding.get(literal.variable, literal.variable)
         return Condition(Call("=", (value, _expression(literal.expression, binding))))
     return Condition(_expression(literal.expression, binding))
 
 
-def _atom(atom: Atom, binding: Binding) -> Atom:
+def partly_ground(atom: Atom, binding: Binding) -> Atom:
+    """The atom with the values that `binding` has."""
     return Atom(atom.predicate, tuple(binding.get(a, a) if isinstance(a, Variable) else a for a in atom.args))
 
 
@@ -199,7 +200,7 @@ _TURTLE = re.compile(rf"\s*({_SUBJECT})\s+(a|{_NAMED})\s+({_OBJECT})\s*\.?\s*", 
 
 
 def read_fact(source: object, prefixes: Mapping[str, str]) -> Fact:
-    """One fact: text, a `Fact`, or a row such as `change.added` gives, `("parent", "ann", "bob")`."""
+    """Read one fact from text, a `Fact`, or a row of `change.added` such as `("parent", "ann", "bob")`."""
     if isinstance(source, Fact):
         return source
     if isinstance(source, tuple) and source and isinstance(source[0], str):
@@ -221,7 +222,7 @@ def _statement(text: str) -> str:
 
 
 def read_pattern(text: str, prefixes: Mapping[str, str]) -> Atom:
-    """One atom, with variables or without."""
+    """Read one atom. It may contain variables."""
     body, _ = parse_query(text, prefixes)
     if len(body) != 1 or not isinstance(body[0], Atom):
         raise UsageError(f"one atom is expected, such as alert(?x), not {text!r}")

@@ -1,28 +1,22 @@
-"""How high the lowest proof of a fact is: backwards to what may support it, forwards from what needs no proof.
+"""Search for proofs: one of least height (`shortest`), or all of them, lowest first (`all_proofs`).
 
-    height    0 for explicit facts and axioms, else one more than the highest premise
+    height    0 for explicit facts and axioms, else 1 + the height of the highest premise
 
-    backward  S0 = the fact,  S(d+1) = bodies of H <- H[S(d)], B1[I] .. Bn[I], without what needs no proof
-    forward   L0 = what needs no proof among the bodies,  L(j+1) = H[C] <- B1[L0 | .. | L(j)] ..      C = S0 | .. | S(d)
+    backward  S0 = the fact,  S(d+1) = bodies of H <- H[S(d)], B1[I] .. Bn[I], without facts that need no proof
+    forward   L0 = premises that need no proof,  L(j+1) = H[C] <- B1[L0 | .. | L(j)] ..      C = S0 | .. | S(d)
 
-A proof of height d + 1 has only facts of C above its leaves, so if the forward rounds reach the fact in at most d + 1
-rounds, the number of rounds is its height exactly. Of the last S(d) only bodies that need no proof are of use, so there
-the backward step reads those and not I. Both steps work on whole sets: a fact with thousands of supports costs a few
-joins, and the facts of each round say where proofs of that height are to be found (`shortest`).
+A proof of height d + 1 has only facts of C above its leaves. So if the forward rounds reach the fact in at most d + 1
+rounds, the number of rounds is its height. In the last S(d) only premises that need no proof are useful, so the last
+backward step reads those and not I. Both steps work on whole sets: a fact with thousands of supports costs a few joins.
 
-A proof of least height, made from the facts of each height.
+`shortest` then chooses, for each fact, among its instances from lower facts (at most 8 of each rule): least sum of
+premise heights, then fewest premises, then the first rule. So the height of the proof and of each of its parts is the
+least possible; the number of steps need not be.
 
-Of the instances that lead to a fact from lower facts (at most 8 of each rule) one is taken whose premises are lowest
-in sum, then one with fewest premises, then the first rule. So the height of the whole, and of every part, is the least
-there is; the number of steps need not be.
-
-All proofs of a fact, lowest first.
-
-A proof is a tree in which no fact stands below itself; two proofs differ if somewhere a fact has another rule, or the
-same rule with other values. An explicit fact that rules derive too has both kinds of proof. A fact that a rule instance
-needs twice has one proof there. For each height in turn the trees of that height are built, premise by premise; what
-cannot be proved within a height at all is known after the first look. Within a height smaller trees come first, as far
-as they are found before the limit.
+`all_proofs` builds trees in which no fact stands below itself. Two proofs differ if a fact in them has another rule, or
+the same rule with other values. An explicit fact that is also derived has both kinds of proof. A fact that an instance
+needs twice has one proof there. The trees of each height are built in turn, premise by premise; within a height smaller
+trees come first, as far as they are found before the limit.
 """
 
 from __future__ import annotations
@@ -45,25 +39,25 @@ from tidelog.rules.syntax import Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
 
-MOST = 5_000_000  # facts looked at for one proof
-_MANY_ROUNDS = 16  # from which on it pays to have the height of each fact at hand
-_EACH = 6  # depths up to which every one is tried; deeper ones are tried when they are a quarter more
+MOST = 5_000_000  # facts examined for one proof
+_MANY_ROUNDS = 16  # rounds from which a dictionary of all heights is faster
+_EACH = 6  # every depth up to this is tried; deeper ones are tried when they have grown by a quarter
 
 
 @dataclass
 class Heights(Generic[F]):
-    """The facts of each height, among those that were looked at; and the groups of those that aggregates gave."""
+    """The examined facts by height, and the groups of those that aggregates computed."""
 
     rounds: list[F]
     groups: dict[Fact, list[AggregateGroup]]
 
     @cached_property
     def up_to(self) -> list[F]:
-        """The facts of each height and all lower ones."""
+        """For each height, the facts of this height or less."""
         return list(accumulate(self.rounds, or_))
 
     def of(self, collected: F) -> dict[Fact, int]:
-        """How high some facts are; those that were not looked at are absent."""
+        """The height of each of these facts. Facts that were not examined are absent."""
         if len(self.rounds) > _MANY_ROUNDS:
             return {fact: self._known[fact] for fact in collected if fact in self._known}
         return {fact: height for height, some in enumerate(self.rounds) for fact in collected & some}
@@ -75,12 +69,12 @@ class Heights(Generic[F]):
 
 @dataclass
 class _HeightSearch(Generic[F]):
-    """The backward part: what was seen."""
+    """The state of the backward search."""
 
     explained: ExplainedVersion[F]
     most: int
-    C: F  # facts to be derived
-    leaves: F  # bodies that need no proof
+    C: F  # facts to derive
+    leaves: F  # premises that need no proof
     groups: dict[Fact, list[AggregateGroup]] = field(default_factory=dict)
     work: Work = field(default_factory=Work)
 
@@ -96,7 +90,7 @@ class _HeightSearch(Generic[F]):
         return found
 
     def group_facts(self, facts: F) -> F:
-        """The facts of the groups that some facts were computed from."""
+        """The premises of the groups from which these facts were computed."""
         names = {h.predicate for n in self.explained.index.aggregates for h in n.rule.heads}
         for name in names & facts.predicates().keys() if names else ():
             self.groups |= {
@@ -106,7 +100,7 @@ class _HeightSearch(Generic[F]):
         return self.explained.engine.fact_set(p for f in asked for g in self.groups.get(f, ()) for p in g.premises)
 
     def rounds(self, goal: F, leaves: F, most: int | None) -> list[F]:
-        """The forward part: what can be derived in so many rounds, up to the one that has the goal."""
+        """Forward search: the facts of each round, until a round contains the goal or `most` rounds are done."""
         explained, nothing = self.explained, self.explained.engine.fact_set(())
         found, known, before, new = [leaves], leaves, nothing, leaves
         while not goal & new and (most is None or len(found) <= most):
@@ -122,13 +116,13 @@ class _HeightSearch(Generic[F]):
         return found
 
     def _complete(self, known: F) -> F:
-        """The facts of aggregates all of whose group is known."""
-        collect = self.explained.engine.fact_set
-        return collect(f for f, gs in self.groups.items() for g in gs if not collect(g.premises) - known)
+        """The facts of aggregates for which all premises of a group are known."""
+        fact_set = self.explained.engine.fact_set
+        return fact_set(f for f, gs in self.groups.items() for g in gs if not fact_set(g.premises) - known)
 
 
 def least_heights(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> Heights[F]:
-    """What the lowest proofs of a fact that holds are made of, by height; it is itself in the last round."""
+    """The facts that the lowest proofs of a fact are made of, by height. The fact holds and is in the last round."""
     goal, nothing = explained.one(fact), explained.engine.fact_set(())
     if goal & explained.ground:
         return Heights([goal], {})
@@ -150,7 +144,7 @@ def least_heights(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) 
 
 
 def _is_tried(depth: int) -> bool:
-    """Trying costs a round for each level so far, so of large depths only some are tried."""
+    """Whether to search forward at this depth. A try costs one round per level, so large depths are tried rarely."""
     tried = _EACH
     while tried < depth:
         tried += max(1, tried // 4)
@@ -176,9 +170,9 @@ class DerivationStep:
 
 
 def shortest(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> ProofNode:
-    """The proof of a fact that holds."""
+    """A lowest proof of a fact that holds."""
     heights = least_heights(explained, fact, most)
-    used: list[dict[Fact, DerivationStep | None]] = [{} for _ in heights.rounds]  # facts of each height
+    used: list[dict[Fact, DerivationStep | None]] = [{} for _ in heights.rounds]  # the facts of each height
     used[-1][fact] = None
     for height in range(len(used) - 1, 0, -1):
         for each in used[height]:
@@ -194,7 +188,7 @@ def shortest(explained: ExplainedVersion[F], fact: Fact, most: int = MOST) -> Pr
 def _step(
     explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lower: F
 ) -> tuple[DerivationStep, dict[Fact, int]]:
-    """The best step to a fact, and how high its premises are."""
+    """The best step to a fact, and the heights of its premises."""
     steps = list(_steps(explained, fact, heights, lower))
     facts = {p for s in steps for p in s.premises}
     known = dict.fromkeys(facts, 0) if lower is heights.rounds[0] else heights.of(explained.engine.fact_set(facts))
@@ -203,7 +197,7 @@ def _step(
 
 
 def _steps(explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lower: F) -> Iterator[DerivationStep]:
-    """Some of the steps that lead to a fact from lower ones."""
+    """Yield candidate steps that derive `fact` from lower facts."""
     for head_rule in explained.index.head_rules(fact):
         if head_rule.rule.aggregate is None and all(lower.may_match(a) for a in head_rule.rule.atoms):
             for binding in explained.steps(head_rule, fact, lower, _CANDIDATES):
@@ -216,28 +210,28 @@ def _steps(explained: ExplainedVersion[F], fact: Fact, heights: Heights[F], lowe
 
 
 def leaf(explained: ExplainedVersion[F], fact: Fact) -> ProofNode:
-    """A fact that needs no proof."""
+    """The node of a fact that needs no proof."""
     if not explained.index.axioms or explained.one(fact) & explained.E:
         return ProofNode(fact, "explicit")
     head_rules = (w for w in explained.index.head_rules(fact) if not w.rule.body and ground_atom(w.head, {}) == fact)
     return ProofNode(fact, "axiom", next(head_rules).numbered)
 
 
-MOST_STEPS = 1_000_000  # instances and trees looked at
-_HIGHEST = 150  # trees are built recursively
+MOST_STEPS = 1_000_000  # instances and trees examined
+_HIGHEST = 150  # the search is recursive
 
 
 @dataclass
 class _Trees(Generic[F]):
     explained: ExplainedVersion[F]
     looked_at: int = 0
-    cut: bool = False  # whether a tree was given up only because it would have been too high
+    cut: bool = False  # whether a tree was dropped only because it would have been too high
     _leaves: dict[Fact, ProofNode] = field(default_factory=dict)
     _steps: dict[Fact, list[DerivationStep]] = field(default_factory=dict)
     _within: dict[tuple[Fact, int], bool] = field(default_factory=dict)
 
     def of(self, fact: Fact, height: int, path: frozenset[Fact]) -> Iterator[ProofNode]:
-        """The trees for a fact that are at most so high, and have no fact of the path."""
+        """Yield the trees for `fact` of at most this height that contain no fact of `path`."""
         steps = self.steps(fact)
         if fact in self._leaves:
             yield self._leaves[fact]
@@ -253,7 +247,7 @@ class _Trees(Generic[F]):
                     yield step.node(fact, below)
 
     def _all(self, facts: Sequence[Fact], height: int, path: frozenset[Fact]) -> Iterator[dict[Fact, ProofNode]]:
-        """A tree for each of the facts, in all combinations."""
+        """Yield every combination of one tree for each of the facts."""
         if not facts:
             yield {}
             return
@@ -262,7 +256,7 @@ class _Trees(Generic[F]):
                 yield {facts[0]: node, **others}
 
     def _is_within(self, fact: Fact, height: int) -> bool:
-        """Whether a fact has a proof of that height, whatever stands above it."""
+        """Whether the fact has a proof of at most this height, ignoring the path above it."""
         known = self._within.get((fact, height))
         if known is None:
             steps = self.steps(fact)
@@ -274,7 +268,7 @@ class _Trees(Generic[F]):
         return known
 
     def steps(self, fact: Fact) -> list[DerivationStep]:
-        """All ways to derive a fact."""
+        """All steps that derive the fact."""
         if fact not in self._steps:
             guard = self.explained.one(fact)
             if guard & self.explained.ground:
@@ -294,7 +288,7 @@ class _Trees(Generic[F]):
 
 
 def all_proofs(explained: ExplainedVersion[F], fact: Fact, limit: int) -> list[ProofNode]:
-    """At most `limit` proofs of a fact that holds."""
+    """At most `limit` proofs of a fact that holds, lowest first."""
     trees, found = _Trees(explained), list[ProofNode]()
     for height in range(_HIGHEST):
         trees.cut = False
@@ -306,13 +300,13 @@ def all_proofs(explained: ExplainedVersion[F], fact: Fact, limit: int) -> list[P
 
 
 def steps_to(explained: ExplainedVersion[F], fact: Fact, limit: int | None = None) -> Iterator[DerivationStep]:
-    """All ways to derive a fact in one step, at most `limit` of each rule."""
+    """Yield all single steps that derive the fact, at most `limit` of each rule."""
     seen = set[tuple[Rule, tuple[tuple[Variable, Term], ...]]]()
     for head_rule in explained.index.head_rules(fact):
         if head_rule.rule.aggregate is None and head_rule.rule.body:
             for binding in explained.steps(head_rule, fact, explained.I, limit):
                 known = head_rule.rule, tuple(sorted(binding.items(), key=lambda item: item[0].name))
-                if known not in seen:  # a rule with two heads may give the fact twice
+                if known not in seen:  # a rule with two heads may derive the fact twice
                     seen.add(known)
                     yield DerivationStep(head_rule, binding, premises(head_rule.rule, binding))
     for group in groups_of(explained, fact):

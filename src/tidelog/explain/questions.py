@@ -1,4 +1,4 @@
-"""The questions that can be asked: about one version of a knowledge base, or about what a change did."""
+"""The functions behind `explain`, `why_not`, `why_removed`, `why_kept` and `explain_all`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidelog.store.store import Store
 
 
 def view_of(engine: LocalEngine, state: State) -> EqualityView[LocalFacts]:
-    """A version, ready to be explained."""
+    """The view of one version."""
     rules, kept = state.program.after, state.kept
     return equality_view(engine, state.E, state.I, rules, state.prefixes, state.options, kept)
 
@@ -27,7 +27,7 @@ def view_of(engine: LocalEngine, state: State) -> EqualityView[LocalFacts]:
 def explain(
     engine: LocalEngine, state: State, fact: object, all_proofs: int | None = None, most: int = MOST
 ) -> Explanation:
-    """A lowest proof of a fact, or at most so many of its proofs."""
+    """A lowest proof of a fact; with `all_proofs`, at most that many proofs."""
     if all_proofs is not None and all_proofs < 1:
         raise UsageError(f"all_proofs is {all_proofs}; give the largest number of proofs, such as 10")
     asked, explained = read_fact(fact, state.prefixes), view_of(engine, state)
@@ -42,7 +42,7 @@ def holds(view: EqualityView[LocalFacts], fact: Fact) -> bool:
 
 
 def proofs(view: EqualityView[LocalFacts], fact: Fact, limit: int | None = None, most: int = MOST) -> tuple[Proof, ...]:
-    """Proofs of a fact that holds."""
+    """Proofs of a fact that holds: a lowest one, or at most `limit`."""
     stored = view.stored(fact)
     roots = [shortest(view.explained, stored, most)] if limit is None else all_proofs(view.explained, stored, limit)
     return tuple(Proof(view.shown(fact, root)) for root in roots)
@@ -64,7 +64,7 @@ def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
 
 
 def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyRemoved:
-    """The proof that a fact had before a version, the newest unless told, and what of it is gone."""
+    """The proof that a fact had before a version (default: the newest), and which parts of it are gone."""
     asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
     causes = _causes(store, engine, state, asked, number)
     if causes.new.has(asked):
@@ -78,7 +78,7 @@ def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, v
 
 
 def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyKept:
-    """The proof that a fact has in a version, the newest unless told, and the steps to it that the version took."""
+    """The proof that a fact has in a version (default: the newest), and the steps that the version removed."""
     asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
     causes = _causes(store, engine, state, asked, number)
     if not causes.new.has(asked):
@@ -88,7 +88,7 @@ def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, vers
 
 
 def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version: int) -> Causes[LocalFacts]:
-    """A version and the one before, in which the fact must hold."""
+    """Compare a version with the one before, in which the fact must hold."""
     if not 1 <= version <= state.version:
         raise UsageError(f"there is no version {version}; versions 1 to {state.version} can be asked about")
     old, new = (state_at(store, state, v) if v < state.version else state for v in (version - 1, version))
@@ -109,7 +109,7 @@ def explain_all(engine: LocalEngine, state: State, pattern: str, depth: int = 1,
 def asked(
     engine: LocalEngine, state: State, pattern: str, depth: int, deep: bool
 ) -> tuple[EqualityView[LocalFacts], Atom, int]:
-    """A version, a pattern as its facts are stored, and how many steps down."""
+    """The view of a version, the pattern with representatives, and the number of steps down."""
     if depth < 1:
         raise UsageError(f"depth is {depth}; expected 1 or more steps")
     version = view_of(engine, state)

@@ -1,9 +1,4 @@
-"""Proofs as JSON, HTML and Graphviz. Names come from data, so whatever they are, they are escaped.
-
-Proofs as text: what each line says, and the tree of them.
-
-What `explain` gives back: one proof or several, in any form.
-"""
+"""Explanations: proofs as text, JSON, HTML and Graphviz. Names come from data and are escaped in every format."""
 
 from __future__ import annotations
 
@@ -48,7 +43,7 @@ def atom_text(atom: Atom, prefixes: PrefixMap) -> str:
 
 
 def reason(node: ProofNode) -> str:
-    """Why a node holds."""
+    """The reason why a node holds."""
     label = node.numbered.label if node.numbered else ""
     if node.group is not None:
         over = node.group.head_rule.rule.aggregate
@@ -65,7 +60,7 @@ def node_line(node: ProofNode, proof: Proof, prefixes: PrefixMap, again: bool = 
 
 
 def check_lines(node: ProofNode, prefixes: PrefixMap) -> Iterator[ProofLine]:
-    """What a step rests on besides its premises."""
+    """Yield the lines of a step besides its premises."""
     for check in node.checks:
         yield check_line(check, prefixes)
     if node.group is not None and node.group.size > len(node.group.matches):
@@ -79,7 +74,7 @@ def check_line(check: Literal, prefixes: PrefixMap) -> ProofLine:
 
 
 def tree(proof: Proof, prefixes: PrefixMap) -> str:
-    """The proof as indented lines, and the rules it uses below."""
+    """The proof as indented lines, followed by the rules it uses."""
     lines: list[str] = []
     seen: set[ProofNode] = set()
     waiting: list[tuple[str, str, ProofNode | ProofLine]] = [("", "", proof.root)]
@@ -98,7 +93,7 @@ def tree(proof: Proof, prefixes: PrefixMap) -> str:
 
 
 def legend(rules: Iterable[NumberedRule], prefixes: PrefixMap) -> Iterator[str]:
-    """The texts of rules, after an empty line."""
+    """Yield the texts of rules, after an empty line."""
     texts = [f"{n.label}: {format_rule(n.rule, prefixes)}" for n in rules]
     yield from ["", *texts] if texts else []
 
@@ -110,7 +105,7 @@ _STYLE = (
 
 
 def as_dict(proof: Proof, prefixes: PrefixMap) -> dict[str, object]:
-    """The proof as plain objects: steps by number, the first is the fact itself."""
+    """The proof as plain objects. Steps are numbered; step 0 is the fact itself."""
     numbers = {node: i for i, node in enumerate(proof.nodes)}
     rules = proof.rules()
     return {
@@ -143,7 +138,7 @@ def _step(node: ProofNode, proof: Proof, numbers: dict[ProofNode, int], prefixes
 
 
 def as_html(proofs: list[Proof], prefixes: PrefixMap) -> str:
-    """A fragment that needs nothing else; parts of a proof can be folded."""
+    """A self-contained HTML fragment. Parts of a proof can be collapsed."""
     parts = [f"<style>{_STYLE}</style>"]
     for proof in proofs:
         parts += [*_html(proof, prefixes), *(f"<div>{escape(line)}</div>" for line in legend(proof.rules(), prefixes))]
@@ -175,7 +170,7 @@ def _html_line(line: ProofLine) -> str:
 
 
 def as_dot(proofs: list[Proof], prefixes: PrefixMap) -> str:
-    """A graph for Graphviz: a box for each step, arrows from premises to what they prove."""
+    """A Graphviz graph: a box for each step, arrows from premises to conclusions."""
     lines = ["digraph proof {", "  rankdir=BT;", "  node [shape=box, fontname=monospace];"]
     for number, proof in enumerate(proofs):
         names = {node: f"p{number}n{i}" for i, node in enumerate(proof.nodes)}
@@ -215,12 +210,12 @@ class Explanation:
         return len(self.proofs)
 
     def __iter__(self) -> Iterator[Explanation]:
-        """Each proof on its own."""
+        """Iterate over the proofs, each as an Explanation."""
         return (Explanation((proof,), self.prefixes) for proof in self.proofs)
 
     @property
     def proof(self) -> Proof:
-        """The first proof, which is as low as any."""
+        """The first proof. No proof is lower."""
         return self.proofs[0]
 
     @property
@@ -229,12 +224,12 @@ class Explanation:
         return self.proof.height
 
     def facts(self) -> list[str]:
-        """The explicit facts that the proofs rest on, as text."""
+        """The explicit facts in the proofs, as text."""
         found = dict.fromkeys(fact for proof in self.proofs for fact in proof.leaves())
         return [fact_text(fact, self.prefixes) for fact in found]
 
     def rules(self) -> list[Rule]:
-        """The rules that the proofs use, in the order of the knowledge base."""
+        """The rules used in the proofs, in the order of the knowledge base."""
         return [n.rule for n in sorted({n.number: n for proof in self.proofs for n in proof.rules()}.values())]
 
     def tree(self) -> str:
@@ -242,14 +237,14 @@ class Explanation:
         return "\n\n".join(tree(proof, self.prefixes) for proof in self.proofs)
 
     def to_dict(self) -> dict[str, object]:
-        """The proofs as plain objects; see the page on explanations."""
+        """The proofs as plain objects; `docs/explanations.md` describes the fields."""
         return {"proofs": [as_dict(proof, self.prefixes) for proof in self.proofs]}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
     def to_html(self) -> str:
-        """A fragment of HTML that needs nothing else."""
+        """A self-contained HTML fragment."""
         return as_html(list(self.proofs), self.prefixes)
 
     def _repr_html_(self) -> str:

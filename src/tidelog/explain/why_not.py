@@ -1,10 +1,7 @@
-"""What `why_not` gives back.
+"""Why a fact does not hold: for each rule with that head, how much of its body matches, and what is missing.
 
-Why a fact does not hold: for each rule with that head, how far its body can be matched, and what is missing then.
-
-The literals of a body are tried in every order that makes sense, one more at a time: from the sets of literals that
-match together, those with one more, connected to them, that still match. The largest such set is as far as the rule
-gets; with the values that it leaves, none of the other literals that could be asked next has a match.
+The search extends sets of literals that match together by one connected literal at a time, as long as the larger set
+still matches. The largest set is how far the rule gets; no other literal that could be added has a match with it.
 """
 
 from __future__ import annotations
@@ -29,15 +26,16 @@ from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Vari
 F = TypeVar("F", bound=FactSet)
 
 NEAREST = 3  # bindings shown
-_SETS = 32  # sets of literals that are carried on; more than a body of six literals has
+_SETS = 32  # sets of literals that are extended in each round; a body of six literals has fewer
 
 
 @dataclass(frozen=True)
 class Failure:
     """How far a rule gets towards a fact.
 
-    `reached` are the literals that match together, `missing` one that does not match with them (None if all do, and an
-    aggregate gives `value` instead); both have the values of the head. `nearest` are some bindings of what is reached.
+    `reached` are the literals that match together; `missing` is one that does not match with them. It is None if all
+    match and an aggregate has another `value`. Both contain the values of the head. `nearest` are some bindings of
+    `reached`.
     """
 
     numbered: NumberedRule
@@ -48,13 +46,13 @@ class Failure:
 
 
 def failures(explained: ExplainedVersion[F], fact: Fact) -> Iterator[Failure]:
-    """For each rule that may derive the fact, why it does not."""
+    """Yield, for each rule that may derive the fact, why it does not."""
     for head_rule in explained.index.head_rules(fact):
         yield _PartialMatch(explained, fact, head_rule).failure()
 
 
 class _PartialMatch(Generic[F]):
-    """One rule and the fact it should derive."""
+    """A rule, and the fact that it should derive."""
 
     def __init__(self, explained: ExplainedVersion[F], fact: Fact, head_rule: HeadRule) -> None:
         self.explained, self.head_rule = explained, head_rule
@@ -96,7 +94,7 @@ class _PartialMatch(Generic[F]):
                         yield larger
 
     def _is_ready(self, i: int, chosen: frozenset[int]) -> bool:
-        """Whether a literal can be asked next: an atom if it is connected, others once their variables have values."""
+        """Whether a literal can be added next: an atom if it is connected, others when their variables have values."""
         literal, bound = self.body[i], set(variables_of(self._rule(chosen)))
         if isinstance(literal, Atom):
             return _is_connected(literal, bound) or not any(
@@ -109,11 +107,11 @@ class _PartialMatch(Generic[F]):
         return Rule((), (self.head_rule.head, *(self.body[i] for i in sorted(chosen))), cartesian=True)
 
     def _matches(self, chosen: Iterable[int], limit: int | None) -> Iterator[Binding]:
-        """Values of the variables that the head does not have."""
+        """Yield values of the variables that do not occur in the head."""
         rule = self._rule(chosen)
         variables = [v for v in variables_of(rule) if v not in self.head or limit is None]
         rows = self.explained.engine.instances(
-            self.explained.reading(rule, self.guard, self.explained.I), variables, limit
+            self.explained.sourced(rule, self.guard, self.explained.I), variables, limit
         )
         return ({v: t for v, t in zip(variables, row, strict=True) if v != VALUE} for row in rows)
 
@@ -127,11 +125,11 @@ def _is_connected(atom: Atom, bound: set[Variable]) -> bool:
 
 
 def has_match(explained: ExplainedVersion[F], atom: Atom) -> bool:
-    """Whether some fact matches an atom."""
+    """Whether a fact matches the atom."""
     return any(True for _ in explained.engine.instances(all_from(Rule((), (atom,)), explained.I), (), 1))
 
 
-_LISTED = 5  # rules that are named though they have nothing to do with it
+_LISTED = 5  # rules with other heads that are listed by name
 
 
 @dataclass(frozen=True)
@@ -151,13 +149,13 @@ class WhyNot:
 
     fact: Fact
     holds: bool
-    known: bool  # whether any fact or rule has this predicate
+    known: bool  # whether a fact or a rule has this predicate
     failures: tuple[Failure, ...]
-    others: tuple[NumberedRule, ...]  # rules of this predicate whose heads are other facts
+    others: tuple[NumberedRule, ...]  # rules of this predicate whose heads cannot be this fact
     prefixes: Mapping[str, str] = field(default_factory=dict)
 
     def tree(self) -> str:
-        """As text, one rule after the other."""
+        """The explanation as text, rule by rule."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -199,7 +197,7 @@ class WhyNot:
         )
 
     def to_dict(self) -> dict[str, object]:
-        """As plain objects."""
+        """The explanation as plain objects."""
         return {
             "fact": fact_text(self.fact, self.prefixes),
             "holds": self.holds,
@@ -222,7 +220,7 @@ class WhyNot:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
     def to_html(self) -> str:
-        """A fragment of HTML that needs nothing else."""
+        """A self-contained HTML fragment."""
         return f"<pre>{escape(self.tree())}</pre>"
 
     def _repr_html_(self) -> str:

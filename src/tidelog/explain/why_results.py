@@ -1,10 +1,8 @@
-"""What `why_removed` and `why_kept` give back.
+"""The results of `why_removed` and `why_kept`, and the comparison of two versions behind them.
 
-What a change took from a fact: the support it had before, and what of that is gone.
-
-A proof of the version before is broken where an explicit fact is no longer explicit, a rule is gone, a negated atom has
-a match now, or an aggregate gives something else. A proof that is broken nowhere is still a proof, so one of a fact
-that is gone is broken somewhere; everything above that place may have gone with it.
+A proof of the old version is broken where an explicit fact is no longer explicit, a rule was removed, a negated atom
+has a match now, or an aggregate has another value. A proof that is not broken is still a proof. So every old proof of a
+removed fact is broken somewhere, and all facts above the broken place may be removed too.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from tidelog.rules.syntax import Atom, Negation, Rule
 
 @dataclass(frozen=True)
 class LostSupport:
-    """A step that a fact had and lost: what it was made of, and what of that is gone."""
+    """A step that a fact lost: its node, the premises that are gone, and another cause if there is one."""
 
     node: ProofNode
     missing: tuple[Fact, ...]
@@ -44,7 +42,7 @@ class LostSupport:
 
 @dataclass(frozen=True)
 class WhyResult:
-    """What a version did to a fact. `explanation` holds a proof: `WhyRemoved` and `WhyKept` say of which version."""
+    """How a version changed the support of a fact, and a proof before (`WhyRemoved`) or after it (`WhyKept`)."""
 
     fact: Fact
     version: int
@@ -59,18 +57,18 @@ class WhyResult:
         raise NotImplementedError
 
     def tree(self) -> str:
-        """As indented text."""
+        """The result as indented text."""
         return f"{self.headline}\n{self.explanation.tree()}"
 
     def to_dict(self) -> dict[str, object]:
-        """As plain objects."""
+        """The result as plain objects."""
         return {"fact": fact_text(self.fact, self.prefixes), "version": self.version, **self.explanation.to_dict()}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
 
     def to_html(self) -> str:
-        """A fragment of HTML that needs nothing else."""
+        """A self-contained HTML fragment."""
         return f"<div>{escape(self.headline)}</div>{self.explanation.to_html()}"
 
     def _repr_html_(self) -> str:
@@ -89,7 +87,7 @@ class WhyResult:
 
 @dataclass(frozen=True, repr=False)
 class WhyRemoved(WhyResult):
-    """The proof that a fact had before a version took it away, with remarks on what is gone.
+    """The proof that a fact had before a version removed it, with remarks on the parts that are gone.
 
     >>> import tidelog, tempfile
     >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
@@ -117,7 +115,7 @@ class WhyRemoved(WhyResult):
 
 @dataclass(frozen=True, repr=False)
 class WhyKept(WhyResult):
-    """The proof that a fact still has after a version, and the steps to it that it lost.
+    """The proof that a fact still has after a version, and the steps that it lost.
 
     >>> import tidelog, tempfile
     >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
@@ -139,7 +137,7 @@ class WhyKept(WhyResult):
         return f"{fact_text(self.fact, self.prefixes)} stayed in version {self.version}; it has this proof:"
 
     def lost_supports(self) -> list[str]:
-        """The steps to the fact that are gone, as text."""
+        """The steps that the fact lost, as text."""
         return [support.text(self.prefixes) for support in self.lost]
 
     def tree(self) -> str:
@@ -161,7 +159,7 @@ MOST_SUPPORTS = 1_000  # rule instances of one fact that are compared
 
 @dataclass(frozen=True)
 class ComparedVersion(Generic[F]):
-    """One version: its facts, and its rules as users gave them."""
+    """One version: the view of its facts, and its rules as the user wrote them."""
 
     view: EqualityView[F]
     rules: tuple[Rule, ...]
@@ -176,13 +174,13 @@ class ComparedVersion(Generic[F]):
 
 @dataclass(frozen=True)
 class Causes(Generic[F]):
-    """What is no longer as a proof of an older version says."""
+    """Finds the parts of a proof in the old version that are not valid in the new one."""
 
     old: ComparedVersion[F]
     new: ComparedVersion[F]
 
     def of(self, node: ProofNode) -> str:
-        """Why one step is no longer right, if so; what its premises are is not asked."""
+        """Why this step is no longer valid, or "". Does not look at its premises."""
         if node.kind == "explicit":
             return "" if self.new.view.explained.one(node.fact) & self.new.view.explicit else "no longer explicit"
         if node.kind == "names":
@@ -195,7 +193,7 @@ class Causes(Generic[F]):
         return "; ".join(f"there is {atom_text(a, self.new.view.explained.prefixes)} now" for a in self._blocking(node))
 
     def _is_same(self, node: ProofNode) -> bool:
-        """A leaf that says which names are equal holds as long as they are."""
+        """Whether the names of a leaf about equal names are still equal. A node with premises passes."""
         if node.premises:
             return True
         return len({self.new.view.stored(Fact("", (t,))) for t in node.fact.args}) == 1
@@ -206,13 +204,13 @@ class Causes(Generic[F]):
         return any(g.head_rule.rule.key == node.numbered.rule.key for g in given)
 
     def _blocking(self, node: ProofNode) -> Iterator[Atom]:
-        """The negated atoms that have a match now."""
+        """Yield the negated atoms that have a match now."""
         for check in node.checks:
             if isinstance(check, Negation) and has_match(self.new.view.explained, check.atom):
                 yield check.atom
 
     def marked(self, proof: Proof) -> Proof:
-        """An old proof with remarks on what is gone."""
+        """The old proof with remarks on the parts that are gone."""
         marks = {}
         for node in proof.nodes:
             cause = self.of(node)
@@ -221,18 +219,18 @@ class Causes(Generic[F]):
         return replace(proof, marks=marks)
 
     def causes(self, proof: Proof) -> dict[ProofNode, str]:
-        """The steps of an old proof at which it is broken."""
+        """The nodes at which an old proof is broken, with the causes."""
         return {node: cause for node in proof.nodes if (cause := self.of(node))}
 
     def lost_supports(self, fact: Fact) -> list[ProofNode]:
-        """The rule instances (and the assertion) that the fact had before and has no longer, one step each."""
+        """The steps to the fact in the old version that the new one lacks: rule instances, and the explicit fact."""
         stored, explained = self.old.view.stored(fact), self.old.view.explained
         nodes = [ProofNode(fact, "explicit")] if explained.one(fact) & self.old.view.explicit else []
         for step in islice(steps_to(explained, stored), MOST_SUPPORTS):
-            below = {p: ProofNode(p, "explicit") for p in step.premises}  # only their facts matter here
+            below = {p: ProofNode(p, "explicit") for p in step.premises}  # only the facts of the premises are used
             nodes.append(step.node(stored, below))
         return [n for n in nodes if self.of(n) or self.missing(n)]
 
     def missing(self, node: ProofNode) -> list[Fact]:
-        """The premises of a step that are gone. An aggregate may give the same without some of its group."""
+        """The premises of a step that are gone. Empty for an aggregate: a smaller group may have the same value."""
         return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.has(p.fact)]

@@ -1,7 +1,4 @@
-"""What users see of repairs: sets of explicit facts, lightest first, each with what its removal would lead to.
-
-What a user asks of a repair: which fact, what is to be kept, what weighs how much.
-"""
+"""The user's view of repairs: the request, and the sets of explicit facts, lightest first, each with its effect."""
 
 from __future__ import annotations
 
@@ -26,14 +23,14 @@ from tidelog.rules.printer import format_atom, format_fact
 from tidelog.rules.syntax import Atom
 
 Weigh = Callable[[tuple[Value, ...]], float] | Mapping[str, float] | None
-Expand = Callable[[str], str]  # the full name of a relation
+Expand = Callable[[str], str]  # returns the full name of a relation
 
 MAX_TRIES = 1_000
 
 
 @dataclass(frozen=True)
 class RepairRequest:
-    """What a user asked for."""
+    """The checked arguments of `KnowledgeBase.repair`."""
 
     goal: Fact
     prefixes: PrefixMap
@@ -55,7 +52,7 @@ def read_request(
 
 
 def _keeper(keep: object, prefixes: PrefixMap, expand: Expand) -> Callable[[Fact], bool]:
-    """Relations by name, facts, and patterns such as `parent(ann, ?x)`."""
+    """A test for facts to keep. `keep` lists names of relations, facts, and patterns such as `parent(ann, ?x)`."""
     names: set[str] = set()
     patterns: list[Atom] = []
     for each in _listed(keep):
@@ -84,7 +81,7 @@ def _patterns(text: str, prefixes: PrefixMap) -> Iterator[Atom]:
 
 
 def _weight(weigh: Weigh, expand: Expand) -> Callable[[Fact], float]:
-    """What a fact weighs: 1 unless something is said of it or of its relation."""
+    """A function that returns the weight of a fact. The default weight is 1."""
     if weigh is None:
         return lambda fact: 1
     if isinstance(weigh, Mapping):
@@ -104,7 +101,7 @@ _SHOWN = 5  # atoms named in a reason
 
 @dataclass(frozen=True)
 class Repair:
-    """Explicit facts whose removal makes a fact go away, none of them for nothing.
+    """Explicit facts whose removal makes a fact disappear. The set is minimal.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -118,7 +115,7 @@ class Repair:
 
     facts: tuple[Fact, ...]
     weight: float
-    effect: Change  # what `preview` says of the removal
+    effect: Change  # the preview of the removal
     prefixes: PrefixMap = field(repr=False, default_factory=dict)
 
     @property
@@ -174,7 +171,7 @@ class Repairs(Sequence[Repair]):
 def repairs(
     engine: Engine[F], E: F, I: F, program: Program, request: RepairRequest, preview: Callable[[Sequence[Fact]], Change]
 ) -> Repairs:
-    """The lightest sets of explicit facts whose removal makes the fact go away, each tried by `preview`."""
+    """The lightest sets of explicit facts whose removal makes the fact disappear, each checked by `preview`."""
     rules = tuple(NumberedRule(n, r) for n, r in enumerate(program.after, 1) if r.heads)
     explained = ExplainedVersion(engine, E, I, rules, request.prefixes)
     goal = format_fact(request.goal, request.prefixes).removesuffix(" .")
@@ -191,7 +188,7 @@ def repairs(
 def _accepted(
     search: RepairSearch[F], request: RepairRequest, preview: Callable[[Sequence[Fact]], Change], refused: list[str]
 ) -> Iterator[Repair]:
-    """Sets whose removal no constraint forbids."""
+    """Yield the repairs that no constraint forbids; append the messages of the others to `refused`."""
     for facts in search.sets():
         ordered = tuple(sorted(facts))
         try:

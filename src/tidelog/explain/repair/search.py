@@ -1,14 +1,13 @@
-"""Smallest sets of explicit facts that break every proof of a fact: a hitting set tree, lightest sets first.
+"""Lightest sets of explicit facts that break every proof of a fact: a hitting set tree, searched by A*.
 
-    S = nothing;  as long as a proof is left without S: whatever breaks it must hold one of its leaves, so try S with
-    each of them
+    S = {};  while a proof remains without S: every set that breaks it contains one of its leaves, so try S + each leaf
 
-Proofs that share no leaf take a fact each, so the lightest leaf of each is a lower bound on what S still lacks: sets
-are taken in the order of their weight with that (A*), and found in the order of their weight. One that holds a set
-found before is passed over, so each that is found is minimal: no part of it would do.
+Proofs that share no leaf need one fact each, so the sum of their lightest leaves is a lower bound for the weight that S
+lacks. Sets are expanded in the order of weight plus bound (A*), so they are found in the order of their weight. A set
+that contains a set found before is skipped, so every set found is minimal.
 
-With negation or aggregates a proof is also broken by what newly follows. There the facts are derived again for every S,
-what may unsettle the proof is tried besides its leaves, and there is no bound.
+With negation or aggregates, a new fact may break a proof too. Then the facts are derived again for every S, the facts
+of `NonmonotoneCauses` are tried besides the leaves, and there is no bound.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ F = TypeVar("F", bound=FactSet)
 
 Set = frozenset[Fact]
 
-_MOST_PROOFS = 100  # that are counted for a bound
+_MOST_PROOFS = 100  # disjoint proofs that are used for a lower bound
 
 
 @dataclass
@@ -57,8 +56,8 @@ class RepairSearch(Generic[F]):
         self._whole = support(self.explained, self.goal, self.is_kept)
 
     def sets(self) -> Iterator[Set]:
-        """Every minimal set, lightest first; ends early when too many were tried."""
-        queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # the bound, the weight (heavy first), the set
+        """Yield every minimal set, lightest first. Ends early when `most` sets were tried."""
+        queue: list[tuple[float, float, list[Fact]]] = [(0, 0, [])]  # lower bound, negative weight, set
         met: set[Set] = {frozenset()}
         known: dict[Set, list[RemainingProof]] = {}
         inherited: dict[Set, list[RemainingProof]] = {}
@@ -85,13 +84,13 @@ class RepairSearch(Generic[F]):
                 larger = S | {fact}
                 if larger not in met:
                     met.add(larger)
-                    inherited[larger] = proofs[1:]  # they do not hold the fact
+                    inherited[larger] = proofs[1:]  # these proofs do not contain the fact
                     heavier = weight - self.weight(fact)
                     heappush(queue, (max(bound, -heavier), heavier, sorted(larger)))
         self.ended = not self.nonmonotone_causes.overlooked
 
     def _disjoint(self, S: Set, some: list[RemainingProof]) -> list[RemainingProof]:
-        """Proofs that are left without S and share no leaf, `some` among them; one, if more would tell nothing."""
+        """Proofs that remain without S and share no leaf, including `some`; only one if more would not give a bound."""
         proofs = list(some)
         used = S.union(*(p.leaves for p in some))
         while (remaining := self.proof(used)) is not None:
@@ -102,11 +101,11 @@ class RepairSearch(Generic[F]):
         return proofs
 
     def _lacking(self, proofs: list[RemainingProof]) -> float:
-        """What a set that breaks all of them weighs at least."""
+        """A lower bound for the weight of a set that breaks all these proofs."""
         return 0 if self.nonmonotone else sum(min(map(self.weight, p.leaves), default=0) for p in proofs)
 
     def _breaking(self, remaining: RemainingProof) -> Set:
-        """Facts of which any set that breaks the proof holds one."""
+        """Every set that breaks this proof contains at least one of these facts."""
         more = self.nonmonotone_causes.facts(remaining.nonmonotone) if remaining.nonmonotone else frozenset()
         breaking = remaining.leaves | {f for f in more if not self.is_kept(f)}
         if not breaking and self.unbreakable is None:
@@ -114,14 +113,14 @@ class RepairSearch(Generic[F]):
         return breaking
 
     def proof(self, S: Set) -> RemainingProof | None:
-        """A proof that is left without S."""
+        """A proof that remains without S, or None."""
         if not self.nonmonotone or not S:
             return self._whole.proof(S)
         after = self._without(S)
         return support(after, self.goal, self.is_kept).proof(frozenset()) if after.holds(self.goal) else None
 
     def _without(self, S: Set) -> ExplainedVersion[F]:
-        """Everything derived again, incrementally."""
+        """The version without the explicit facts S, computed incrementally."""
         before = self.explained
         gone = before.engine.fact_set(S) & before.E
         E, nothing = before.E - gone, before.engine.fact_set(())
@@ -129,7 +128,7 @@ class RepairSearch(Generic[F]):
         return ExplainedVersion(before.engine, E, I, before.rules, before.prefixes)
 
     def check(self) -> None:
-        """Refuse to have found nothing for want of trying."""
+        """Raise LimitError if the search ended early and found nothing."""
         if not self.found and not self.ended and self.tried > self.most:
             raise LimitError(
                 f"no repair among the first {self.most:,} sets of facts that were tried; raise max_tries, "

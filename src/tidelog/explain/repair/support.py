@@ -1,19 +1,19 @@
-"""The support of a fact: every rule instance that one of its proofs may use, and the proof that is easiest to break.
+"""The support of a fact: every rule instance that its proofs may use, and the proof that is easiest to break.
 
-Backwards from the fact, set at a time, as long as there are facts that were not met. Within that, Knuth's
-generalisation of Dijkstra's algorithm finds a proof with fewest removable leaves (counted each time they occur):
+The search goes backwards from the fact, set at a time, until it finds no new facts. Among the instances found, Knuth's
+generalisation of Dijkstra's algorithm finds a proof with the fewest removable leaves (counted each time they occur):
 
-    cost of an explicit fact    1, or 0 if it is to be kept
+    cost of an explicit fact    1, or 0 if it must be kept
     cost of an instance         the sum of its premises
-    cost of a fact              the least of these
+    cost of a fact              the minimum of these
 
-Removals that add: with negation and aggregates, a fact may also go because something new follows.
+With negation and aggregates, a fact may also disappear because another fact is gained:
 
-    gains(p)   explicit facts whose removal may make a fact of p follow
-    loses(p)   explicit facts whose removal may make a fact of p go
+    gains(p)   explicit facts whose removal may add a fact of p
+    loses(p)   explicit facts whose removal may remove a fact of p
 
-Both are found from the rules alone, by following heads to bodies; a negated atom turns the one into the other, and an
-aggregate needs both. So they hold too much rather than too little.
+Both are computed from the rules alone, from heads to bodies. A negated atom turns one into the other; an aggregate
+needs both. So the sets may be too large, but never too small.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
-from tidelog.explain.proof import group_value
+from tidelog.explain.proof import group_value, partly_ground
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Rule, Variable
@@ -37,22 +37,22 @@ F = TypeVar("F", bound=FactSet)
 
 MOST = 200_000  # instances in the support of one fact
 
-_NO_INSTANCE = -1  # explicit
+_NO_INSTANCE = -1  # the fact is explicit
 
 
 @dataclass(frozen=True)
 class SupportInstance:
-    """A rule with values. Of an aggregate rule all matches of a group are one instance."""
+    """A rule with values. For an aggregate rule, all matches of a group are one instance."""
 
     head: Fact
     head_rule: HeadRule
     premises: frozenset[Fact]
-    absent: tuple[Atom, ...] = ()  # what it takes not to hold; a variable left in it stands for anything
+    absent: tuple[Atom, ...] = ()  # atoms that must not hold; a variable in one of them stands for any term
 
 
 @dataclass(frozen=True)
 class RemainingProof:
-    """What breaks a proof: leaves that may be removed, and steps that also other removals may undo."""
+    """A proof that remains after a removal: the leaves that may be removed, those to keep, and nonmonotone steps."""
 
     leaves: frozenset[Fact]
     kept: frozenset[Fact]
@@ -60,7 +60,7 @@ class RemainingProof:
 
 
 class SupportGraph:
-    """Instances, and the explicit facts among what they are made of, by numbers: proofs are sought again and again."""
+    """All instances that proofs of a fact may use. Facts are numbered, because proofs are searched many times."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class SupportGraph:
         return self._numbers.setdefault(fact, len(self._numbers))
 
     def proof(self, removed: Set[Fact]) -> RemainingProof | None:
-        """A proof that is left when some explicit facts are removed, or None."""
+        """A proof that remains when these explicit facts are removed, or None."""
         best = self._best({self._numbers[f] for f in removed if f in self._numbers})
         if best is None:
             return None
@@ -110,7 +110,7 @@ class SupportGraph:
         return frozenset(self._facts[n] for n in numbers)
 
     def _best(self, removed: Set[int]) -> dict[int, int] | None:
-        """The last instance of the cheapest proof of each fact, up to the goal; None if that does not follow."""
+        """The last instance of the cheapest proof of each fact, up to the goal; None if the goal does not follow."""
         best: dict[int, int] = {}
         cost = [0] * len(self._facts)
         missing = [len(below) for below in self._premises]
@@ -132,7 +132,7 @@ class SupportGraph:
 def support(
     explained: ExplainedVersion[F], goal: Fact, is_kept: Callable[[Fact], bool], most: int = MOST
 ) -> SupportGraph:
-    """All that a fact rests on, directly or not."""
+    """Collect all instances that proofs of `goal` may use."""
     engine = explained.engine
     instances: list[SupportInstance] = []
     explicit: set[Fact] = set()
@@ -147,7 +147,7 @@ def support(
 
 
 def _instances(explained: ExplainedVersion[F], facts: F, most: int) -> Iterator[SupportInstance]:
-    """The instances that derive one of the facts; too many are refused."""
+    """Yield the instances that derive one of the facts. Raises LimitError if there are more than `most`."""
     count = 0
     for head_rule in (w for name in facts.predicates() for w in explained.index.of_predicate(name)):
         if not facts.may_match(head_rule.head) or not all(explained.I.may_match(a) for a in head_rule.rule.atoms):
@@ -168,14 +168,14 @@ def _of_head_rule(
         yield from _groups(explained, head_rule, facts)
         return
     for binding in explained.instances(head_rule, facts, explained.I, limit):
-        absent = tuple(_partly_ground(n.atom, binding) for n in head_rule.rule.negations)
+        absent = tuple(partly_ground(n.atom, binding) for n in head_rule.rule.negations)
         yield SupportInstance(
             ground_atom(head_rule.head, binding), head_rule, frozenset(premises(head_rule.rule, binding)), absent
         )
 
 
 def _groups(explained: ExplainedVersion[F], head_rule: HeadRule, facts: F) -> Iterator[SupportInstance]:
-    """An instance for each fact that is the value of its group."""
+    """Yield an instance for each fact that is the value of its group."""
     matches: dict[Fact, list[dict[Variable, Term]]] = {}
     for binding in explained.instances(head_rule, facts, explained.I):
         matches.setdefault(ground_atom(head_rule.head, binding), []).append(binding)
@@ -183,29 +183,25 @@ def _groups(explained: ExplainedVersion[F], head_rule: HeadRule, facts: F) -> It
     for head, group in matches.items():
         if group_value(head_rule, list(group)) == head.args[at]:
             below = frozenset(p for m in group for p in premises(head_rule.rule, m))
-            absent = {_partly_ground(n.atom, m): None for m in group for n in head_rule.rule.negations}
+            absent = {partly_ground(n.atom, m): None for m in group for n in head_rule.rule.negations}
             yield SupportInstance(head, head_rule, below, tuple(absent))
 
 
-def _partly_ground(atom: Atom, binding: dict[Variable, Term]) -> Atom:
-    return Atom(atom.predicate, tuple(binding.get(a, a) if isinstance(a, Variable) else a for a in atom.args))
+MOST_TRIED = 2_000  # explicit facts that are tried besides the leaves of a proof
 
-
-MOST_TRIED = 2_000  # explicit facts to be tried besides the leaves of a proof
-
-Goal = tuple[Atom, bool]  # an atom, and whether it is to be lost (else to be gained)
+Goal = tuple[Atom, bool]  # an atom, and whether it must be lost (True) or gained (False)
 
 
 @dataclass
 class NonmonotoneCauses(Generic[F]):
-    """For the steps of proofs that more than removed leaves can undo; `overlooked` says that there was too much."""
+    """Finds removals that undo nonmonotone steps. `overlooked`: there were too many candidates; all were skipped."""
 
     explained: ExplainedVersion[F]
     overlooked: bool = False
     _known: dict[frozenset[Goal], frozenset[Fact]] = field(default_factory=dict)
 
     def facts(self, steps: Iterable[SupportInstance]) -> frozenset[Fact]:
-        """Explicit facts whose removal may undo one of the steps, besides those that it needs."""
+        """Explicit facts whose removal may undo one of the steps, besides the premises of the step."""
         goals = frozenset(w for step in steps for w in _undoing(step))
         if goals not in self._known:
             found = list(islice(self._matching(_lost(self.explained.index, goals)), MOST_TRIED + 1))
@@ -230,7 +226,7 @@ def _undoing(step: SupportInstance) -> Iterator[Goal]:
 
 
 def _lost(index: RuleIndex, goals: Iterable[Goal]) -> list[Atom]:
-    """The atoms whose explicit facts are to be lost so that a wish may come true."""
+    """The atoms of which explicit facts must be removed so that a goal can be reached."""
     waiting = list(goals)
     met: set[tuple[Rule, Atom, bool]] = set()
     lost: dict[Atom, None] = {}
@@ -252,7 +248,7 @@ def _below(rule: Rule, lose: bool) -> Iterator[Goal]:
 
 
 def is_nonmonotone(index: RuleIndex, goal: Fact) -> bool:
-    """Whether negation or an aggregate may have a part in a proof of a fact."""
+    """Whether a proof of the fact may use negation or an aggregate."""
     waiting: list[Atom | Fact] = [goal]
     met: set[Rule] = set()
     while waiting:
