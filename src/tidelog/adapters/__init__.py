@@ -1,1 +1,1 @@
-"""A knowledge base behind the interfaces of others: rdflib stores, Nemo programs."""
+"""A knowledge base behind other interfaces: rdflib stores and Nemo programs."""

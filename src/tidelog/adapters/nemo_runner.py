@@ -1,7 +1,7 @@
-"""Run a program as Nemo would: import, reason, write its exports.
+"""Run a program as Nemo does: import, reason, write the exports.
 
-Paths of imports are relative to the program's folder, those of exports to the output folder. As in Nemo, bodies that
-are cartesian products are run (with a warning), and a file that is already there is not replaced unless asked for.
+Import paths are relative to the program's folder, export paths to the output folder. As in Nemo, bodies that are
+cartesian products are run (with a warning), and existing files are replaced only with `overwrite`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ OUT = Path("results")
 
 @dataclass(frozen=True, slots=True)
 class ExportedPredicate:
-    """A predicate, how many facts it has, and the file they were written to (None without an `@export`)."""
+    """A predicate, its number of facts, and the file they were written to (None without an `@export`)."""
 
     predicate: str
     facts: int
@@ -33,9 +33,9 @@ class ExportedPredicate:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """What a program gave. `explicit` and `derived` count facts; `work` counts what was done to get them.
+    """The result of a program. `explicit` and `derived` are numbers of facts; `work` counts the operations.
 
-    `knowledge_base` is open for further queries and changes; close it when done.
+    `knowledge_base` is open for further queries and changes. The caller closes it.
     """
 
     written: list[ExportedPredicate]
@@ -49,7 +49,7 @@ class RunResult:
 
 
 def _silent(doing: str) -> None:
-    """Nobody watches."""
+    """Default progress callback: ignore the message."""
 
 
 def run(
@@ -60,7 +60,7 @@ def run(
     query: str | None = None,
     progress: Callable[[str], None] = _silent,
 ) -> RunResult:
-    """Run the program in a file, and answer a query over all that follows from it.
+    """Run the program in a file, and answer a query over all its facts.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -74,7 +74,7 @@ def run(
     kb = KnowledgeBase(allow_cartesian=True)
     progress(f"reasoning over {path.name}")
     change = kb.load(path)
-    answers = kb.query(query) if query else None  # before anything is written: the query may be wrong
+    answers = kb.query(query) if query else None  # before exports are written: the query may be wrong
     written = list(_write_exports(kb, program.exports, targets, progress)) or _counts(kb, program.rules)
     explicit = len(kb.all_facts("explicit"))
     return RunResult(
@@ -90,7 +90,7 @@ def run(
 
 
 def _targets(exports: Sequence[Export], folder: Path, overwrite: bool) -> list[Path]:
-    """The files to write, known to be distinct and free before any work is done."""
+    """The files to write. Checked to be distinct and free before any work is done."""
     targets = [formats.export_path(export, folder) for export in exports]
     for i, target in enumerate(targets):
         if target in targets[:i]:
@@ -112,7 +112,7 @@ def _write_exports(
 
 
 def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[ExportedPredicate]:
-    """What a program without exports derived, by predicate."""
+    """The number of derived facts by predicate, for a program without exports."""
     predicates = dict.fromkeys(head.predicate for rule in rules for head in rule.heads)
     return [ExportedPredicate(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
 
@@ -123,5 +123,5 @@ def _warnings(program: Program) -> Iterator[str]:
     for rule in program.rules:
         try:
             check_rules([rule])
-        except RuleError as error:  # it ran, so the one thing check_rules can still object to is the product
+        except RuleError as error:  # the program ran, so the only remaining objection is the cartesian product
             yield str(error)

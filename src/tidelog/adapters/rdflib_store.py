@@ -1,9 +1,8 @@
 """A knowledge base as the store of an rdflib graph: `rdflib.Graph(store="tidelog")`.
 
-What is read is the materialisation. What is added and removed are explicit triples, gathered until `commit` makes them
-one change; until then this graph, and nobody else, sees them with all that follows from them.
-
-Changes of explicit facts that are gathered, seen with all that follows from them, and committed together.
+Reading returns all facts, explicit and derived. Adding and removing triples changes explicit facts. The changes are
+gathered in a `Transaction` until `commit` makes them one version. Until then only this graph sees them, with all their
+consequences.
 """
 
 from __future__ import annotations
@@ -46,17 +45,17 @@ if TYPE_CHECKING:
 
 
 class Transaction:
-    """What is to be added and removed. `state` follows what was gathered, a step from one look to the next."""
+    """Facts to add and to remove. `state` applies those gathered since its last call."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
-        self.forget()
+        self.discard()
 
-    def forget(self) -> None:
+    def discard(self) -> None:
         self._plus: dict[Fact, None] = {}
         self._minus: dict[Fact, None] = {}
         self._base = self._seen = self.kb._state
-        self._unseen: dict[Fact, bool] = {}  # whether a fact was added last, or removed
+        self._unseen: dict[Fact, bool] = {}  # True: added last; False: removed last
 
     def __len__(self) -> int:
         return len(self._plus) + len(self._minus)
@@ -73,7 +72,7 @@ class Transaction:
         self._unseen[fact] = True
 
     def remove(self, fact: Fact) -> bool:
-        """Whether the fact was explicit, so that there was something to remove."""
+        """Remove a fact and return True if it was explicit."""
         is_committed = bool(self.engine.fact_set((fact,)) & self.kb._state.E)
         if fact not in self._plus and (fact in self._minus or not is_committed):
             return False
@@ -84,8 +83,8 @@ class Transaction:
         return True
 
     def state(self) -> State:
-        """The state as it would be, constraints checked."""
-        if self._base is not self.kb._state:  # somebody has changed the knowledge base itself
+        """The state with the changes of this transaction. Constraints are checked."""
+        if self._base is not self.kb._state:  # the knowledge base itself was changed
             self._base = self._seen = self.kb._state
             self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
         if self._unseen:
@@ -97,25 +96,25 @@ class Transaction:
         return self._seen
 
     def commit(self, prefixes: Mapping[str, str]) -> None:
-        """One change of the knowledge base; if it is refused, everything is as it was."""
+        """Make one change of the knowledge base. If it fails, nothing changes."""
         if self or prefixes:
             declared = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in prefixes.items())
             self.kb.apply(add=[list(self._plus), declared], remove=list(self._minus))
-        self.forget()
+        self.discard()
 
 
 _PLACES = tuple(Variable(name) for name in ("s", "p", "o"))
 
 
 def register() -> None:
-    """Make `rdflib.Graph(store="tidelog")` work; an installed tidelog does not need it."""
+    """Make `rdflib.Graph(store="tidelog")` work. Not needed if tidelog is installed."""
     register_plugin("tidelog", Store, "tidelog.adapters.rdflib_store", "TidelogStore")
 
 
 class TidelogStore(Store):
-    """The triples of a knowledge base: a new one in memory, one that is given, or one that is opened by its path.
+    """The triples of a knowledge base: a new one in memory, the one in `kb`, or one that is opened by its path.
 
-    With `autocommit` every `add`, `addN`, `remove` and update is a commit of its own.
+    With `autocommit`, every `add`, `addN`, `remove` and update is a commit of its own.
 
     >>> from rdflib import Graph, RDF, URIRef
     >>> import tidelog
@@ -143,29 +142,29 @@ class TidelogStore(Store):
         self.autocommit = autocommit
         self._is_ours = kb is None
         self._prefixes: dict[str, URIRef] = {}
-        self._pending: Transaction | None = None
+        self._open_transaction: Transaction | None = None
         self._use(tidelog.open() if kb is None else kb)
         super().__init__(configuration, identifier)
 
     def _use(self, kb: KnowledgeBase) -> None:
-        self._pending = Transaction(kb)
+        self._open_transaction = Transaction(kb)
         for prefix, namespace in kb.prefixes.items():
             self.bind(prefix, URIRef(namespace))
 
-    def _changes(self) -> Transaction:
-        if self._pending is None:
+    def _transaction(self) -> Transaction:
+        if self._open_transaction is None:
             raise StoreError("this store is closed; open it with graph.open(path)")
-        return self._pending
+        return self._open_transaction
 
     @property
     def kb(self) -> KnowledgeBase:
-        """The knowledge base, as it was committed last."""
-        return self._changes().kb
+        """The knowledge base without uncommitted changes."""
+        return self._transaction().kb
 
     # Opening and closing
 
     def open(self, configuration: str | tuple[str, str], create: bool = False) -> int | None:
-        """Open the knowledge base at a path; without one there, `create` it or return `NO_STORE`."""
+        """Open the knowledge base at a path. If there is none, `create` it or return `NO_STORE`."""
         path = Path(str(configuration))
         self._release()
         if not create and not path.is_dir():
@@ -175,19 +174,19 @@ class TidelogStore(Store):
         return VALID_STORE
 
     def close(self, commit_pending_transaction: bool = False) -> None:
-        """Let go of the knowledge base; changes that were not committed are lost unless told otherwise."""
-        if self._pending is not None and commit_pending_transaction:
+        """Release the knowledge base. Uncommitted changes are lost unless `commit_pending_transaction`."""
+        if self._open_transaction is not None and commit_pending_transaction:
             self.commit()
         self._release()
 
     def _release(self) -> None:
-        changes, self._pending = self._pending, None
-        if changes is None:
+        transaction, self._open_transaction = self._open_transaction, None
+        if transaction is None:
             return
         if self._is_ours:
-            changes.kb.close()
-        if changes:
-            lost = f"{len(changes)} changes were not committed and are lost; call graph.commit() before closing"
+            transaction.kb.close()
+        if transaction:
+            lost = f"{len(transaction)} changes were not committed and are lost; call graph.commit() before closing"
             warnings.warn(lost, stacklevel=3)
 
     def destroy(self, configuration: str) -> None:
@@ -198,23 +197,23 @@ class TidelogStore(Store):
     def add(self, triple: _TripleType, context: _ContextType, quoted: bool = False) -> None:
         if quoted:
             raise UsageError("quoted statements have no place in a knowledge base")
-        self._changes().add(_fact(triple))
+        self._transaction().add(_fact(triple))
         super().add(triple, context, quoted)
         self._commit_at_once()
 
     def addN(self, quads: Iterable[_QuadType]) -> None:  # noqa: N802
         for s, p, o, context in quads:
-            self._changes().add(_fact((s, p, o)))
+            self._transaction().add(_fact((s, p, o)))
             Store.add(self, (s, p, o), context)
         self._commit_at_once()
 
     def remove(self, triple: _TriplePatternType, context: _ContextType | None = None) -> None:
-        """Remove the explicit triples that match. One triple that is only derived cannot be removed: an error."""
-        changes = self._changes()
+        """Remove the explicit triples that match. Raises UsageError for a single triple that is only derived."""
+        transaction = self._transaction()
         if None in triple:
             for found in list(self._matches(triple, "explicit")):
-                changes.remove(_fact(found))
-        elif not changes.remove(_fact(triple)) and len(self._answers(triple, "all")):
+                transaction.remove(_fact(found))
+        elif not transaction.remove(_fact(triple)) and len(self._answers(triple, "all")):
             text = format_fact(_fact(triple))
             raise UsageError(
                 f"{text} is derived and cannot be removed itself; kb.repair({text!r}) says what to remove instead"
@@ -225,7 +224,7 @@ class TidelogStore(Store):
     def triples(
         self, triple_pattern: _TriplePatternType, context: _ContextType | None = None
     ) -> Iterator[tuple[_TripleType, Iterator[_ContextType | None]]]:
-        """The triples that match, explicit and derived, as of now: later changes do not disturb."""
+        """The triples that match now, explicit and derived. Later changes have no effect on the iterator."""
         return ((found, iter(())) for found in self._matches(triple_pattern, "all"))
 
     def _matches(self, pattern: _TriplePatternType, kind: Kind) -> Iterator[_TripleType]:
@@ -235,15 +234,15 @@ class TidelogStore(Store):
         return _filled(pattern, answers)
 
     def _answers(self, pattern: _TriplePatternType, kind: Kind) -> Answers:
-        changes = self._changes()
+        transaction = self._transaction()
         atom = Atom(TRIPLE, tuple(v if n is None else term_of(n) for v, n in zip(_PLACES, pattern, strict=True)))
-        return find(changes.engine, changes.state(), (atom,), list(atom.variables()), kind)
+        return find(transaction.engine, transaction.state(), (atom,), list(atom.variables()), kind)
 
     def __len__(self, context: _ContextType | None = None) -> int:
         return len(self._answers((None, None, None), "all"))
 
     def contexts(self, triple: _TripleType | None = None) -> Generator[_ContextType, None, None]:
-        """None: a knowledge base is one graph."""
+        """Yield nothing: a knowledge base is one graph."""
         yield from ()
 
     # SPARQL
@@ -256,13 +255,13 @@ class TidelogStore(Store):
         queryGraph: str,
         **kwargs: Any,
     ) -> Result:
-        """Answer a text by tidelog's own SPARQL; what is prepared or has bindings is left to rdflib."""
+        """Answer a query text with tidelog's SPARQL. Prepared queries and initial bindings are left to rdflib."""
         if initBindings or kwargs or not isinstance(query, str):
             raise NotImplementedError
-        changes = self._changes()
-        state = changes.state()
-        facts = mode_of(state.options).facts(changes.engine, state.I, state.I)
-        return _result(evaluate(Source(changes.engine, facts, _texts(initNs)), query))
+        transaction = self._transaction()
+        state = transaction.state()
+        facts = mode_of(state.options).facts(transaction.engine, state.I, state.I)
+        return _result(evaluate(Source(transaction.engine, facts, _texts(initNs)), query))
 
     def update(
         self,
@@ -272,26 +271,26 @@ class TidelogStore(Store):
         queryGraph: str,
         **kwargs: Any,
     ) -> None:
-        """Carry out a text by tidelog's own SPARQL, as further changes of the transaction; LOAD is refused."""
+        """Run an update text with tidelog's SPARQL, as part of the transaction. LOAD is not allowed."""
         if initBindings or kwargs or not isinstance(update, str):
             raise NotImplementedError
-        changes = self._changes()
-        plus, minus = read_update(changes.engine, replace(changes.state(), prefixes=_texts(initNs)), update)
+        transaction = self._transaction()
+        plus, minus = read_update(transaction.engine, replace(transaction.state(), prefixes=_texts(initNs)), update)
         for fact in minus.facts:
-            changes.remove(fact)
+            transaction.remove(fact)
         for fact in plus.facts:
-            changes.add(fact)
+            transaction.add(fact)
         self._commit_at_once()
 
     # Transactions
 
     def commit(self) -> None:
-        """All changes since the last commit, as one version."""
-        self._changes().commit(self._new_prefixes())
+        """Commit all changes since the last commit as one version."""
+        self._transaction().commit(self._new_prefixes())
 
     def rollback(self) -> None:
-        """Forget all changes since the last commit."""
-        self._changes().forget()
+        """Discard all changes since the last commit."""
+        self._transaction().discard()
 
     def _commit_at_once(self) -> None:
         if self.autocommit:
@@ -300,7 +299,7 @@ class TidelogStore(Store):
     # Namespaces
 
     def bind(self, prefix: str, namespace: URIRef, override: bool = True) -> None:
-        """One prefix for a namespace and one namespace for a prefix; without `override`, those that are there stay."""
+        """Bind a prefix to a namespace, one to one. Without `override`, existing bindings stay."""
         bound = self.prefix(namespace)
         if not override and (bound is not None or prefix in self._prefixes):
             return
@@ -318,7 +317,7 @@ class TidelogStore(Store):
         return iter(list(self._prefixes.items()))
 
     def _new_prefixes(self) -> dict[str, str]:
-        """Those that the knowledge base shall keep: not what every graph of rdflib has."""
+        """The prefixes that the knowledge base lacks, without those that every rdflib graph has."""
         usual = dict(Graph().namespaces())
         return {p: str(n) for p, n in self._prefixes.items() if usual.get(p) != n and self.kb.prefixes.get(p) != str(n)}
 
@@ -328,7 +327,7 @@ def _fact(triple: _TriplePatternType) -> Fact:
 
 
 def _filled(pattern: _TriplePatternType, answers: Answers) -> Iterator[_TripleType]:
-    """The pattern with the values of each row in its open places."""
+    """Yield the pattern with its free places filled from each row."""
     for row in nodes(answers.term_blocks()):
         values = iter(row)
         yield tuple(next(values) if node is None else node for node in pattern)  # type: ignore[misc]
@@ -339,7 +338,7 @@ def _texts(prefixes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _result(answer: Solutions | bool | Graph) -> Result:
-    """The answer to a query in rdflib's form."""
+    """The answer as an rdflib Result."""
     if isinstance(answer, bool):
         result = Result("ASK")
         result.askAnswer = answer

@@ -159,7 +159,7 @@ class ExplainedVersion(Generic[F]):
             yield {**head, **dict(zip(others, row, strict=True))}
 
     def sourced(self, guarded: Rule, guards: F, facts: F) -> SourcedRule[F]:
-        """The rule with its first atom read from `guards`, other positive atoms from `facts`, and negated ones from I."""
+        """The rule with its first atom read from `guards`, other positive atoms from `facts`, negated atoms from I."""
         return with_positive_sources(guarded, (guards, *[facts] * (len(guarded.atoms) - 1)), self.I)
 
 

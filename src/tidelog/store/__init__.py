@@ -1,22 +1,23 @@
-"""A knowledge base on disk: a directory that survives anything.
+"""A knowledge base on disk: a directory that stays consistent after crashes and power failures.
 
     catalog.sqlite    versions, rules, small changes, the list of live files: one SQLite transaction is one commit
     runs/             facts as immutable Parquet files, written and synced before a commit names them
     dictionary/       terms, append only, as Parquet files
-    cache/            the same in a form that is memory-mapped; may be deleted at any time
-    lock, pins/       who writes, and which generation of files readers hold; the locks die with their process
-    acknowledged      the last version a caller was told of, so that a damaged end of the log is noticed
+    cache/            the same data in a memory-mapped file; may be deleted at any time
+    lock, pins/       locks of the writer and of readers' file generations; they end with their process
+    acknowledged      the last version that was reported to a caller; shows that the end of the log is damaged
 
-    files       write, sync, name, read and check files
-    locks       one writer, pinned readers
-    catalog     the SQLite database: rows that carry their own checksums, in a chain
-    records     what the rows say
-    delta       the net change of a version: undo it, join it with the next
-    runs        facts <-> Parquet
-    terms       dictionary <-> Parquet
-    cache       facts and dictionary <-> one mapped file
-    digest      one number for a set of facts, whatever their order
-    store       all of it together
+    durable_files      write, sync, rename, read and check files; the locks of the writer and of readers
+    catalog            the SQLite database: rows with checksums, in a chain
+    records            the content of the rows
+    delta              the net change of a version
+    runs               facts <-> Parquet
+    dictionary_files   dictionary <-> Parquet
+    cache              facts and dictionary <-> one mapped file
+    digest             one number for a set of facts, independent of their order
+    store              opens, reads and commits
+    compaction         merges small changes into files, forgets old versions
+    verification       checks all files
 
-Nothing here reasons.
+No module here derives facts.
 """

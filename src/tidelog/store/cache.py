@@ -1,4 +1,4 @@
-"""Facts and dictionary in one file that is memory-mapped: opening costs nothing, looking costs what is looked at.
+"""Facts and dictionary in one memory-mapped file. Opening it is instant; only the parts that are used are read.
 
 The file is a container of `tidelog.kernel.array_file` with a checksum for each array: an array is checked when it is
 first read. The file can be made again from `runs/` and `dictionary/` at any time, so a damaged one is removed.
@@ -27,7 +27,7 @@ FOLDER = "cache"
 
 
 def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: LocalFacts, terms: int) -> None:
-    """Best effort: a knowledge base without a cache opens too, only more slowly.
+    """Write the cache. Errors are ignored: without a cache a knowledge base only opens more slowly.
 
     Nothing is written if the dictionary has other terms than the first `terms`, which are those on disk.
     """
@@ -57,7 +57,7 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
 
 
 def _useful_orders(arity: int) -> list[ColumnOrder]:
-    """Orders that answer "which rows have this in that column" for each column."""
+    """Sort orders that find the rows with a given value in one column, for each column."""
     return [order_for(arity, frozenset((column,))) for column in range(1, min(arity, 4))]
 
 
@@ -72,7 +72,7 @@ def _chunk(chunk: Chunk, arrays: ArrayWriter) -> list[object]:
 
 
 def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | None:
-    """The dictionary, the explicit facts and all facts; None when there is no such cache, or not a whole one."""
+    """The dictionary, the explicit facts and all facts; None if there is no complete cache of this name."""
     path = root / FOLDER / name
     if not path.exists():
         return None
@@ -84,7 +84,7 @@ def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | N
     chunks = [mapped.chunk(*entry) for entry in header["chunks"]]
     try:
         slots = mapped.array(header["slots"], np.uint64).copy()
-    except CorruptionError:  # in time to be made again
+    except CorruptionError:  # found early enough to rebuild the cache
         return None
     dictionary = Dictionary.stored(chunks, slots)
     E, I = ({(p, s): Table((mapped.run(*more),)) for p, s, *more in header[key]} for key in ("E", "I"))
@@ -92,7 +92,7 @@ def read(root: Path, name: str) -> tuple[Dictionary, LocalFacts, LocalFacts] | N
 
 
 def check(root: Path, name: str) -> Iterator[str]:
-    """What is wrong with the arrays of a cache."""
+    """Yield the damage found in the arrays of a cache."""
     path = root / FOLDER / name
     mapped = _Mapped.open(path) if path.exists() else None
     if mapped is None:

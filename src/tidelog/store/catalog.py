@@ -1,12 +1,12 @@
-"""The SQLite database. Nothing else decides what is live.
+"""The SQLite database. It alone decides which files and versions are live.
 
     about       format and identity of the knowledge base, and its newest version
-    commits     one row a version: what it says, its change if that is small, and a hash that includes the row before
+    commits     one row for each version: its record, its change if small, and a hash that includes the row before
     manifests   one row: the live files
-    retired     files no manifest names any more, and the last generation that did
+    retired     files that no manifest names any more, and the last generation that named them
 
-SQLite does not notice a flipped bit in a page, so every row carries a hash of what it says, and the chain of hashes and
-the newest version in `about` show a row that is missing.
+SQLite does not detect a flipped bit in a page, so every row has a hash of its content. The chain of hashes and the
+newest version in `about` reveal a missing row.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tidelog.store.records import Commit, Manifest, commit_from_json, manifest_f
 
 FORMAT = 1
 FILE = "catalog.sqlite"
-_PATIENCE = 10.0  # seconds to wait for another process's lock
+_PATIENCE = 10.0  # seconds to wait for the lock of another process
 
 _SCHEMA = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL, hash BLOB NOT NULL) WITHOUT ROWID;
@@ -36,15 +36,17 @@ CREATE TABLE retired (file TEXT PRIMARY KEY, generation INTEGER NOT NULL) WITHOU
 
 
 class CommitRow(NamedTuple):
-    """A commit with its change, where that is kept in the row."""
+    """A commit, and its change if that is stored in the row."""
 
     commit: Commit
     delta: bytes | None
     hash: bytes
-    link: bytes  # the hash of the row before
+    link: bytes  # the hash of the previous row
 
 
 class Catalog:
+    """The tables of one knowledge base. The connection is opened when it is first used."""
+
     def __init__(self, root: Path, *, writable: bool) -> None:
         self._path = root / FILE
         self._writable = writable
@@ -56,7 +58,7 @@ class Catalog:
             self._connection = None
 
     def reopen(self, *, writable: bool) -> None:
-        """Start over, as after a failure in the middle of something."""
+        """Close the connection; the next use opens a new one. Needed after a failure in a transaction."""
         self.close()
         self._writable = writable
 
@@ -68,19 +70,19 @@ class Catalog:
 
     @contextmanager
     def _explained(self) -> Iterator[sqlite3.Connection]:
-        """Failures of SQLite as ours; the connection is not used again after one."""
+        """Turn errors of SQLite into errors of tidelog. The connection is not used again after one."""
         try:
             yield self._open
         except sqlite3.Error as error:
             self.close()
             raise _explanation(error, self._path) from error
-        except (UnicodeDecodeError, OverflowError) as error:  # what sqlite3 makes of damaged text
+        except (UnicodeDecodeError, OverflowError) as error:  # raised by sqlite3 for damaged text
             self.close()
             raise CorruptionError(f"{self._path} is damaged: {error}{ADVICE}") from error
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All or nothing, and durable when it ends."""
+        """A write transaction. It is durable when the block ends, and rolled back if the block raises."""
         with self._explained() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
@@ -93,7 +95,7 @@ class Catalog:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """All that is read within is of one moment."""
+        """A read transaction: all reads in the block see one state."""
         with self._explained() as connection:
             connection.execute("BEGIN")
             try:
@@ -103,7 +105,7 @@ class Catalog:
                     connection.execute("COMMIT")
 
     def create(self, identity: str) -> None:
-        """The tables of a new knowledge base, at version 0."""
+        """Create the tables of a new knowledge base, at version 0."""
         with self.transaction() as connection:
             for statement in filter(str.strip, _SCHEMA.split(";")):
                 connection.execute(statement)
@@ -113,7 +115,7 @@ class Catalog:
             _put_manifest(connection, Manifest())
 
     def is_new(self) -> bool:
-        """Whether nothing was ever written: creating it may have been interrupted."""
+        """Whether the database is still empty, because creating it was interrupted."""
         with self._explained() as connection:
             return bool(connection.execute("SELECT count(*) FROM sqlite_schema").fetchone() == (0,))
 
@@ -159,7 +161,7 @@ class Catalog:
         return manifest
 
     def commits(self, after: int, upto: int, previous: bytes | None) -> Iterator[CommitRow]:
-        """The commits of the versions after one up to another; `previous` is the hash of the one before, if known."""
+        """Yield the commits of versions `after` + 1 to `upto`. `previous` is the hash of commit `after`, if known."""
         with self._explained() as connection:
             query = (
                 "SELECT version, record, delta, hash FROM commits WHERE version > ? AND version <= ? ORDER BY version"
@@ -181,7 +183,7 @@ class Catalog:
             raise CorruptionError(f"{self._path} is damaged: version {expected} is missing{ADVICE}")
 
     def _checked(self, version: int, record: object, delta: object, hash_: object) -> CommitRow:
-        """A row that is as it was written."""
+        """The row, after its hash was checked."""
         stored, link = _bytes(hash_)[:16], _bytes(hash_)[16:]
         whole = isinstance(record, bytes) and (delta is None or (isinstance(delta, bytes) and delta != b""))
         if not whole or stored != _hash(link, _bytes(record), _bytes(delta)):
@@ -192,7 +194,7 @@ class Catalog:
         return CommitRow(commit, None if delta is None else _bytes(delta), stored, link)
 
     def append(self, connection: sqlite3.Connection, commit: Commit, delta: bytes | None, previous: bytes) -> bytes:
-        """Add a commit to the chain; gives its hash."""
+        """Add a commit to the chain and return its hash."""
         record, version = to_json(commit), commit.version.version
         hash_ = _hash(previous, record, delta or b"")
         connection.execute("INSERT INTO commits VALUES (?, ?, ?, ?)", (version, record, delta, hash_ + previous))
@@ -200,7 +202,7 @@ class Catalog:
         return hash_
 
     def replace_manifest(self, connection: sqlite3.Connection, old: Manifest, new: Manifest, retired: set[str]) -> None:
-        """Let the new manifest say what is live; commits before its floor are forgotten."""
+        """Make `new` the manifest; delete commits up to its floor, and record the retired files."""
         connection.execute("DELETE FROM manifests")
         _put_manifest(connection, new)
         connection.execute("DELETE FROM commits WHERE version <= ?", (new.floor,))
@@ -217,26 +219,26 @@ class Catalog:
             connection.executemany("DELETE FROM retired WHERE file = ?", [(n,) for n in names])
 
     def filed(self) -> Iterator[Commit]:
-        """The commits whose change is kept in files."""
+        """The commits whose change is stored in files."""
         with self._explained() as connection:
             query = "SELECT version, record, delta, hash FROM commits WHERE delta IS NULL ORDER BY version"
             rows = connection.execute(query).fetchall()
         return (self._checked(*values).commit for values in rows)
 
     def has(self, hash_: bytes) -> bool:
-        """Whether the newest version is the one with this hash, and is on disk for certain."""
+        """Whether the newest version has this hash and is certainly on disk."""
         with self._explained() as connection:
             busy, _, _ = connection.execute("PRAGMA wal_checkpoint(FULL)").fetchone()
         return busy == 0 and self.head()[1] == hash_
 
     def problems(self) -> list[str]:
-        """What SQLite itself finds wrong with the database."""
+        """The problems that SQLite itself finds in the database."""
         with self._explained() as connection:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
         return [] if found == ["ok"] else [f"{self._path}: {text}" for text in found]
 
     def shrink(self) -> None:
-        """Give the room of forgotten rows back to the file system."""
+        """Return the space of deleted rows to the file system."""
         with self._explained() as connection:
             connection.execute("VACUUM")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -249,7 +251,7 @@ def _connect(path: Path, writable: bool) -> sqlite3.Connection:
     except sqlite3.OperationalError:
         if writable:
             raise
-        # A directory that may only be read. Without a log beside it the database is complete in itself.
+        # A read-only directory. Without a log file, the database file is complete.
         alone = "&immutable=1" if not path.with_name(path.name + "-wal").exists() else ""
         connection = _settings(sqlite3.connect(f"{address}?mode=ro{alone}", **_HOW), False)
     return connection
@@ -303,5 +305,5 @@ def _hash(*parts: bytes) -> bytes:
 
 
 def _bytes(value: object) -> bytes:
-    """A blob, or nothing that could have the right hash."""
+    """The value if it is a blob, else b"", which never has the right hash."""
     return value if isinstance(value, bytes) else b""

@@ -1,9 +1,9 @@
-"""Folding what is new into files, so that opening stays quick however many changes were made; and forgetting the past.
+"""Compaction: small changes are merged into files, so that opening stays fast; old versions are forgotten on request.
 
-    tail  ──fold──>  a delta  ──merge, when the one before is not much larger──>  a larger delta  ──>  a new base
+    tail  ──write──>  a delta  ──merge, when the one before is not much larger──>  a larger delta  ──>  a new base
 
-Each step writes files aside and swaps the manifest; readers go on with the files they hold. Files that no manifest and
-no kept version names are removed when no reader holds a generation that did.
+Each step writes new files and replaces the manifest; readers keep the files of their generation. Files that no manifest
+and no kept version names are removed when no reader holds a generation that names them.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tidelog.store.durable_files import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
 from tidelog.store.store import Store, StoredVersion, cache_name
 
-COMMITS = 64  # small commits before they are folded
-_SHARE = 8  # deltas of an eighth of the base are carried into it
+COMMITS = 64  # small commits before they are compacted
+_SHARE = 8  # deltas of more than an eighth of the base are merged into a new base
 
 
 def compact_if_due(store: Store, now: StoredVersion) -> None:
-    """After a commit: keep what has to be read again when opening small. If that fails, the next commit tries again."""
+    """Compact after a commit if much has to be replayed when opening. If this fails, the next commit tries again."""
     if store.tail_commits >= COMMITS or _outgrown(store.manifest):
         with suppress(StoreError):
             compact_tail(store, now)
@@ -39,7 +39,7 @@ def _outgrown(manifest: Manifest) -> bool:
 
 
 def compact_tail(store: Store, now: StoredVersion) -> None:
-    """The tail becomes a delta, deltas of a size one, and too many of them a new base."""
+    """Write the tail as a delta, merge deltas of similar size, and write a new base if the deltas are too large."""
     old = store.manifest
     deltas = [_PendingDelta(run) for run in old.deltas]
     if store.tail is not None:
@@ -52,7 +52,7 @@ def compact_tail(store: Store, now: StoredVersion) -> None:
 
 
 def compact(store: Store, now: StoredVersion, keep: int) -> None:
-    """A new base of the newest version; all but the last `keep` versions before it are forgotten."""
+    """Write a new base of the newest version. Forget all older versions but the last `keep`."""
     old = store.manifest
     floor = max(old.floor, store.version - keep)
     at_floor = store.settled_at(floor)
@@ -62,7 +62,7 @@ def compact(store: Store, now: StoredVersion, keep: int) -> None:
 
 
 class _PendingDelta:
-    """A delta that is in files, or in memory and may have to be written."""
+    """A delta in files, or one in memory that may have to be written."""
 
     def __init__(self, run: FactRun, change: Delta | None = None) -> None:
         self.run, self.change = run, change
@@ -100,7 +100,7 @@ def _new_base(store: Store, now: StoredVersion) -> FactRun | None:
 
 
 def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
-    """One transaction: a new manifest, of the files named, for the version there is."""
+    """In one transaction, make `named` the manifest of the current version."""
     old = store.manifest
     new = replace(
         named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), settled=now.settled,
@@ -119,13 +119,13 @@ def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
 
 
 def _kept(store: Store, floor: int) -> set[str]:
-    """The files of the changes that can still be undone."""
+    """The files of changes that can still be undone."""
     commits = [c for c in store.catalog.filed() if c.version.version > floor]
     return {entry.name for c in commits if c.run for entry in c.run.files}
 
 
 def sweep(store: Store) -> None:
-    """Remove retired files that no reader holds, and what interrupted attempts left behind. The lock must be held."""
+    """Remove retired files that no reader uses, and files of interrupted writes. The caller holds the lock."""
     manifest = store.catalog.manifest()
     oldest = oldest_pinned(store.root, manifest.generation)
     retired = store.catalog.retired()

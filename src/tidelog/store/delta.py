@@ -1,4 +1,4 @@
-"""What a version changed: explicit facts and all facts, gained and lost. It can be undone, or joined with the next."""
+"""The net change of a version: explicit facts and all facts, gained and lost. It can be inverted and composed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LENGTH = struct.Struct("<I")
 
 
 class ChangeRows(NamedTuple):
-    """Rows of one relation, column by column, and which of the four sets of a change they belong to."""
+    """Rows of one relation as columns. `which` is the index of their set in `Delta.sets`."""
 
     which: int
     relation: Relation
@@ -46,7 +46,7 @@ class Delta:
         return Delta(self.E_removed, self.E_added, self.I_removed, self.I_added)
 
     def then(self, later: Delta) -> Delta:
-        """Both, one after the other: what one takes and the other gives back never happened."""
+        """This change followed by `later`. A fact that one adds and the other removes is in neither set."""
         return Delta(
             *_joined(self.E_added, self.E_removed, later.E_added, later.E_removed),
             *_joined(self.I_added, self.I_removed, later.I_added, later.I_removed),
@@ -68,7 +68,7 @@ def _joined(
 
 
 def from_rows(dictionary: Dictionary, rows: Sequence[ChangeRows]) -> Delta:
-    """A change of rows, those of a set and relation in any number of pieces."""
+    """Build a change. The rows of a set and relation may come in several pieces."""
     pieces: dict[tuple[int, Relation], list[ChangeRows]] = {}
     for some in rows:
         pieces.setdefault((some.which, some.relation), []).append(some)
@@ -81,7 +81,7 @@ def from_rows(dictionary: Dictionary, rows: Sequence[ChangeRows]) -> Delta:
 
 
 def encode(delta: Delta) -> bytes:
-    """A small change as bytes: a list of what follows, then columns of 32-bit ids."""
+    """A small change as bytes: a JSON list of the columns, then the columns as 32-bit ids."""
     rows = list(delta.rows())
     listed = json.dumps(
         [[r.which, *r.relation, len(r.columns), r.length] for r in rows], separators=(",", ":")

@@ -1,4 +1,4 @@
-"""The dictionary as Parquet files of (id, term), each following the one before."""
+"""The dictionary as Parquet files of (id, term). The ids of a file continue those of the file before."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tidelog.store.durable_files import ADVICE, Sink
 from tidelog.store.records import Segment
 
 FOLDER = "dictionary"
-_FEW = 1000  # so few terms are added one by one
+_FEW = 1000  # up to this number, terms are added one by one
 _SCHEMA = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.binary(), False)])
 
 
 def write(root: Path, name: str, dictionary: Dictionary, start: int, stop: int) -> Segment:
-    """The terms from one id up to another."""
+    """Write the terms with ids from `start` to `stop` - 1."""
     return write_arrays(root, name, start, stop, (array for _, array in dictionary.arrays(start, stop)))
 
 
 def write_arrays(root: Path, name: str, start: int, stop: int, arrays: Iterable[pa.Array]) -> Segment:
-    """Terms that follow each other from an id on."""
+    """Write terms that have consecutive ids from `start` on."""
 
     def fill(sink: Sink) -> None:
         first = start
@@ -44,7 +44,7 @@ def write_arrays(root: Path, name: str, start: int, stop: int, arrays: Iterable[
 
 
 def read(root: Path, segment: Segment, dictionary: Dictionary) -> None:
-    """Add the terms of a segment to a dictionary that has all before it."""
+    """Add the terms of a segment to a dictionary that ends where the segment starts."""
     view = durable_files.mapped(root, segment.file)
     try:
         terms = parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read(["term"]).column("term")
@@ -57,7 +57,7 @@ def read(root: Path, segment: Segment, dictionary: Dictionary) -> None:
 
 
 def add(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
-    """Add the terms of a commit to a dictionary that has all before them, and may have these already."""
+    """Add the terms of a commit. The dictionary must end at `start`, or contain these terms already."""
     if start + len(texts) <= len(dictionary):
         return
     if len(dictionary) != start:
@@ -70,5 +70,5 @@ def add(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
 
 
 def texts(dictionary: Dictionary, start: int, stop: int) -> tuple[str, ...]:
-    """The terms from one id up to another."""
+    """The terms with ids from `start` to `stop` - 1."""
     return tuple(map(dictionary.decode, range(start, stop)))

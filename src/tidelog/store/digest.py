@@ -1,10 +1,10 @@
-"""One number for a set of facts, whatever their order: the sum of a hash of each.
+"""One number for a set of facts, independent of their order: the sum of the hashes of the facts.
 
     h(fact) = h(predicate, arity), stirred with the hash of each argument's text
     digest  = the sums of two mixes of h over all facts, modulo 2**64
 
-So the digest of a set follows from that of another and what changed, and equal sets have equal digests whichever
-algorithm, engine, id or batch produced them. It detects damage and mistakes, not forgery.
+So the digest after a change can be computed from the digest before it and the change. Equal sets have equal digests,
+independent of algorithm, engine, ids and batches. A digest detects damage and mistakes, not forgery.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tidelog.model.terms import TRIPLE
 _MASK = 2**64 - 1
 _STIR = 0x9FB21C651E98DF25
 _FINISH = (0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
-_BLOCK = 1 << 18  # rows at a time: the temporaries stay in the processor's cache
-_FEW = 16  # so few terms are hashed faster one by one
+_BLOCK = 1 << 18  # rows of a block; temporary arrays stay in the processor's cache
+_FEW = 16  # up to this number, hashing one by one is faster
 
 
 class FactSum(NamedTuple):
-    """The digest of a set of facts; of two disjoint sets together it is `a + b`."""
+    """The digest of a set of facts. The digest of the union of two disjoint sets is `a.plus(b)`."""
 
     first: int = 0
     second: int = 0
@@ -43,13 +43,13 @@ class FactSum(NamedTuple):
 
 
 def digest(explicit: FactSum, facts: FactSum, rules: Iterable[str]) -> str:
-    """A knowledge base in 32 hexadecimal digits: its explicit facts, all its facts, and its rules in any order."""
+    """The digest of a knowledge base in 32 hexadecimal digits, of its explicit facts, all facts, and rules in any order."""
     text = "\n".join([*map(str, (*explicit, *facts)), *sorted(rules)])
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def sum_of(facts: Iterable[Fact]) -> FactSum:
-    """Fact by fact; what `sum_of_columns` must agree with."""
+    """The digest, fact by fact: the specification of `sum_of_facts`."""
     total = FactSum()
     for fact in facts:
         h = _seed(fact.predicate, len(fact.args))
@@ -70,7 +70,7 @@ def _seed(predicate: str, arity: int) -> int:
 
 
 def sum_of_facts(facts: LocalFacts) -> FactSum:
-    """Set at a time."""
+    """The digest, computed on whole columns."""
     total, hashes = FactSum(), TermHashes(facts.dictionary)
     for (predicate, split), table in facts.tables.items():
         columns: list[Ints | int] = list(table.columns())
@@ -100,7 +100,7 @@ def _finished(h: Hashes, factor: int) -> int:
 
 
 class TermHashes:
-    """The hashes of terms by id: of all terms at once for many rows, else of those that are asked for."""
+    """The hashes of terms by id. Hashes all terms at once for many rows, else only the requested ones."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary

@@ -1,7 +1,8 @@
-"""Files that are written once: aside, synced, named, and never changed; read with their size and checksum checked.
+"""Immutable files, and the locks of the writer and the readers.
 
-One writer, and readers that hold on to a generation of files. Both are locks of the operating system: they end with
-the process that holds them, however it ends.
+A file is written under a temporary name, synced, renamed, and never changed. Reading checks its size and checksum.
+There is one writer; a reader locks a generation of files. Both locks belong to the operating system and end with their
+process.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file as the catalog knows it."""
+    """A file as the catalog records it."""
 
     name: str  # relative to the knowledge base
     size: int
@@ -32,7 +33,7 @@ class StoredFile:
 
 
 class Sink:
-    """A binary stream that counts and checks what passes through it."""
+    """A binary stream that counts the bytes written to it and computes their checksum."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -51,7 +52,7 @@ class Sink:
         return self.size
 
     def flush(self) -> None:
-        """Nothing is kept back here."""
+        """Do nothing: the sink has no buffer."""
 
     def readable(self) -> bool:
         return False
@@ -67,9 +68,9 @@ class Sink:
 
 
 def write(root: Path, name: str, fill: Callable[[Sink], object]) -> StoredFile:
-    """Write a file aside and name it when it is whole, also after power loss; once `sync` was called it stays.
+    """Write a file under a temporary name and rename it when it is complete. After `sync` it survives a power failure.
 
-    Two processes may write the same cache at the same time, so each has a name of its own until then.
+    The temporary name contains the process id, because two processes may write the same cache at the same time.
     """
     target = root / name
     aside = target.with_name(f"{target.name}-{os.getpid()}{_UNFINISHED}")
@@ -95,7 +96,7 @@ def sync(folder: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """A failure of the system as an error that names the file and says what to do."""
+    """Turn an error of the system into a StoreError that names the file and says what to do."""
     try:
         yield
     except OSError as error:
@@ -105,7 +106,7 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def mapped(root: Path, entry: StoredFile) -> memoryview:
-    """The bytes of a file that must be exactly as it was written."""
+    """The bytes of a file, after its size and checksum were checked."""
     view = map_file(root / entry.name)
     if len(view) != entry.size:
         raise CorruptionError(f"{root / entry.name} is {len(view)} bytes long, not {entry.size}{ADVICE}")
@@ -137,7 +138,7 @@ def checksum(view: memoryview) -> int:
 
 
 def remove(path: Path) -> None:
-    """Remove a file nobody needs; if that fails, it is tried again by a later writer."""
+    """Remove a file. If this fails, a later writer tries again."""
     try:
         path.unlink()
     except OSError:
@@ -145,7 +146,7 @@ def remove(path: Path) -> None:
 
 
 class WriterLock:
-    """Held by the one process that may commit."""
+    """The lock of the one process that may commit."""
 
     def __init__(self, root: Path) -> None:
         self._path = root / "lock"
@@ -175,7 +176,7 @@ class WriterLock:
                 "there first; reading is possible all the time"
             ) from None
         self._descriptor = descriptor
-        with suppress(OSError):  # only for the message another process may have to print
+        with suppress(OSError):  # only used in the error message of another process
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()}\n".encode(), 0)
 
@@ -186,14 +187,14 @@ class WriterLock:
 
 
 class Pin:
-    """A reader's hold on one generation of files: none of them is removed while it lasts."""
+    """A reader's lock on one generation of files. No file of a locked generation is removed."""
 
     def __init__(self, root: Path, generation: int) -> None:
         self._descriptor: int | None = None
         folder = root / "pins"
         try:
             self._hold(folder / str(generation))
-        except OSError:  # a directory that may only be read: nobody removes files there through us
+        except OSError:  # a read-only directory: this process cannot remove its files
             return
 
     def _hold(self, path: Path) -> None:
@@ -204,7 +205,7 @@ class Pin:
             if _is_at(descriptor, path):
                 self._descriptor = descriptor
                 return
-            os.close(descriptor)  # it was swept away in between
+            os.close(descriptor)  # it was removed in between
 
     def release(self) -> None:
         if self._descriptor is not None:
@@ -213,7 +214,7 @@ class Pin:
 
 
 def oldest_pinned(root: Path, generation: int) -> int:
-    """The oldest generation before this one that a reader holds, or this one; pins that nobody holds are swept away."""
+    """The oldest generation that a reader has locked, at most `generation`. Removes the pins of ended readers."""
     folder = root / "pins"
     names = sorted(int(n) for n in os.listdir(folder) if n.isdecimal()) if folder.is_dir() else []
     for older in (n for n in names if n < generation):
@@ -223,7 +224,7 @@ def oldest_pinned(root: Path, generation: int) -> int:
 
 
 def _sweep(path: Path) -> bool:
-    """Whether nobody held the pin; it is gone then."""
+    """Remove the pin and return True, unless a reader holds it."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

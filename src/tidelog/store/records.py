@@ -1,4 +1,4 @@
-"""What the rows of the catalog say, as JSON: versions, runs of files, and the manifest that names the live ones."""
+"""The records in the rows of the catalog, as JSON: versions, runs of files, and the manifest of live files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Settled:
 
 
 class Sums(NamedTuple):
-    """What a digest is made of besides the rules."""
+    """The digests of the explicit facts and of all facts."""
 
     explicit: FactSum = FactSum()
     facts: FactSum = FactSum()
@@ -66,7 +66,7 @@ class PredicateFile:
 
 @dataclass(frozen=True, slots=True)
 class FactRun:
-    """Files of facts: all facts of the version `to` (a base, `start` is None), or the change from one to the other."""
+    """Files of facts: a base with all facts of version `to` (`start` is None), or the change from `start` to `to`."""
 
     start: int | None
     to: int
@@ -80,7 +80,7 @@ class FactRun:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The terms with ids from `start` up to `stop`."""
+    """The terms with ids from `start` to `stop` - 1."""
 
     start: int
     stop: int
@@ -89,7 +89,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The live files: together they are the facts and terms of one version. Later versions are rows of the catalog."""
+    """The live files. Together they hold the facts and terms of one version; later versions are rows of the catalog."""
 
     generation: int = 0
     version: int = 0

@@ -1,9 +1,9 @@
-"""Facts as Parquet files, one for each predicate: any Spark, DuckDB or pandas can read them.
+"""Facts as Parquet files, one for each predicate. Spark, DuckDB and pandas can read them.
 
-    a base     all facts, `explicit` says which of them were given       c0, c1, …: ids of terms, rows in order
-    a delta    a change, `change` says to which set a row belongs        0, 1: explicit facts gained, lost; 2, 3: facts
+    a base     all facts, `explicit`: whether a row is explicit          c0, c1, …: ids of terms, rows in order
+    a delta    a change, `change`: the set a row belongs to              0, 1: explicit facts gained, lost; 2, 3: facts
 
-A triple's columns are its subject, predicate and object, in the order of its predicate.
+The columns of a triple are subject, predicate and object; triples are sorted by predicate.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ RunBlock = tuple[Relation, Sequence[Ints], Marks]
 
 
 def write_base(root: Path, name: str, version: int, E: LocalFacts, I: LocalFacts) -> FactRun:
-    """All facts of a version."""
+    """Write all facts of a version."""
 
     def blocks(relations: Iterable[Relation]) -> Iterator[RunBlock]:
         for relation in relations:
-            run, given = I.tables[relation].flat, E.tables.get(relation)
-            explicit = np.zeros(len(run), dtype=np.bool_) if given is None else given.contains_run(run)
+            run, table = I.tables[relation].flat, E.tables.get(relation)
+            explicit = np.zeros(len(run), dtype=np.bool_) if table is None else table.contains_run(run)
             yield relation, [run.column(c) for c in run.natural], explicit
 
     grouped = _by_predicate(I.tables)
@@ -54,7 +54,7 @@ def write_base(root: Path, name: str, version: int, E: LocalFacts, I: LocalFacts
 
 
 def write_delta(root: Path, name: str, start: int, to: int, delta: Delta) -> FactRun:
-    """A change."""
+    """Write a change."""
 
     def blocks(relations: Iterable[Relation]) -> Iterator[RunBlock]:
         for relation in relations:
@@ -116,7 +116,7 @@ def _with_predicate(relation: Relation, columns: Sequence[Ints], length: int) ->
 
 
 def read_base(root: Path, run: FactRun, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
-    """The explicit facts and all facts of a base. Its parts have different facts, each part in order."""
+    """The explicit facts and all facts of a base. No fact is in two files, and each file is sorted."""
     E: dict[Relation, Table] = {}
     I: dict[Relation, Table] = {}
     gathered: dict[Relation, list[tuple[Sequence[Ints], Marks]]] = {}
@@ -132,7 +132,7 @@ def read_base(root: Path, run: FactRun, dictionary: Dictionary) -> tuple[LocalFa
 
 
 def _merged(blocks: Sequence[tuple[Sequence[Ints], Marks]], terms: int) -> tuple[Run, Mask]:
-    """Rows and marks of a relation from all parts, in order."""
+    """The sorted rows of a relation from all files, and their marks."""
     columns = [np.concatenate(column) for column in zip(*(columns for columns, _ in blocks), strict=True)]
     marks = np.concatenate([marks for _, marks in blocks])
     layout = layout_for(len(columns), terms)
@@ -144,7 +144,7 @@ def _merged(blocks: Sequence[tuple[Sequence[Ints], Marks]], terms: int) -> tuple
 
 
 def read_delta(root: Path, run: FactRun, dictionary: Dictionary) -> Delta:
-    """A change; of a base, that from nothing."""
+    """The change in a run. A base is read as a change from the empty version."""
     if run.start is None:
         E, I = read_base(root, run, dictionary)
         nothing = LocalFacts(dictionary, {})
@@ -160,7 +160,7 @@ def read_delta(root: Path, run: FactRun, dictionary: Dictionary) -> Delta:
 
 
 def _read(root: Path, part: PredicateFile, mark: str, dictionary: Dictionary) -> Iterator[RunBlock]:
-    """The rows of a file, relation by relation."""
+    """Yield the rows of a file, relation by relation."""
     columns, marks = _columns(root, part, mark)
     if any(len(c) and int(c.max()) >= len(dictionary) for c in columns):
         raise CorruptionError(f"{root / part.file.name} names terms the dictionary does not have{ADVICE}")

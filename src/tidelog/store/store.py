@@ -25,17 +25,17 @@ from tidelog.store.delta import Delta
 from tidelog.store.durable_files import Pin, WriterLock
 from tidelog.store.records import Commit, FactRun, Manifest, Segment, Settled, Sums, Version
 
-SMALL = 20_000  # rows and terms of a change that is kept in the catalog
+SMALL = 20_000  # rows and terms of a change that is stored in the catalog
 _FOLDERS = (runs.FOLDER, dictionary_files.FOLDER, cache.FOLDER, "pins")
 _OURS = {*_FOLDERS, "lock", "acknowledged", FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
 _MARK = struct.Struct("<QI")
 _TRIES = 1000
-_PATIENCE = 100  # twentieths of a second to wait for another process that makes the knowledge base
+_PATIENCE = 100  # twentieths of a second to wait while another process creates the knowledge base
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A version as it was read."""
+    """A version that was read from disk."""
 
     dictionary: Dictionary
     E: LocalFacts
@@ -49,7 +49,7 @@ class Store:
     """A knowledge base in a directory."""
 
     def __init__(self, root: Path, *, create: bool = True) -> None:
-        """Open a knowledge base, or make a new one where there is nothing."""
+        """Open a knowledge base. If `root` is free, `create` one."""
         self.root = root
         self.lock = WriterLock(root)
         _check_place(root)
@@ -68,14 +68,14 @@ class Store:
         self.tail_commits = 0
 
     def close(self) -> None:
-        """Give up the lock and the files."""
+        """Release the lock and the files."""
         self.catalog.close()
         self.lock.release()
         if self._pin is not None:
             self._pin.release()
 
     def _interrupted(self) -> bool:
-        """Whether making the knowledge base was interrupted before anything was in it."""
+        """Whether creating the knowledge base was interrupted before its first commit."""
         catalog = Catalog(self.root, writable=False)
         try:
             return catalog.is_new()
@@ -89,7 +89,7 @@ class Store:
             try:
                 self.lock.acquire()
                 break
-            except LockedError:  # somebody else is making it this moment
+            except LockedError:  # another process is creating it now
                 time.sleep(0.05)
                 if (self.root / FILE).exists() and not self._interrupted():
                     return
@@ -110,7 +110,7 @@ class Store:
     # Reading
 
     def newest(self) -> int:
-        """The newest version that was committed, by whichever process."""
+        """The newest committed version, of any process."""
         acknowledged = self._acknowledged()
         version, _ = self.catalog.head()
         if version < acknowledged:
@@ -121,16 +121,16 @@ class Store:
         return version
 
     def read(self, known: Dictionary | None = None) -> StoredVersion:
-        """The newest version. A dictionary that has its terms already, and no others, need not be read again."""
+        """Read the newest version. If `known` has exactly the terms of the manifest, they are not read again."""
         manifest, rows = self._pinned(None)
         self.tail, self.tail_commits = None, 0
         self.version, self.hash = manifest.version, bytes.fromhex(manifest.commit)
         return self._replay(self._read_manifest(manifest, known), manifest, rows)
 
     def refresh_from(self, now: StoredVersion) -> StoredVersion:
-        """The newest version from the one that was read last, at the price of what has changed."""
+        """The newest version, computed from `now`, the last version read. Reads only what has changed."""
         if len(now.dictionary) != self.committed_terms:
-            return self.read()  # terms that only this process knows have ids that may mean others now
+            return self.read()  # terms known only to this process may have ids that mean other terms on disk
         manifest, rows = self._pinned(self.version)
         if manifest.floor > self.version:
             return self.read()
@@ -142,7 +142,7 @@ class Store:
         return self._replay(now, manifest, rows)
 
     def _replay(self, start: StoredVersion, manifest: Manifest, rows: Sequence[CommitRow]) -> StoredVersion:
-        """What the commits make of a version; those after the manifest are the tail."""
+        """Apply the commits in `rows` to a version. Commits after the manifest form the tail."""
         dictionary, E, I = start.dictionary, start.E, start.I
         settled, sums, tail, count, hash_ = start.settled, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
@@ -157,9 +157,10 @@ class Store:
         return StoredVersion(dictionary, E, I, settled, sums, self.version)
 
     def _pinned(self, since: int | None) -> tuple[Manifest, list[CommitRow]]:
-        """The manifest with its files held, for it is still the newest after they were; and the commits after it.
+        """Lock the newest manifest's files and return it with the commits after it.
 
-        With `since`, the commits after that version, as far as they are not forgotten.
+        The manifest is checked to be still the newest after its files were locked. With `since`, the commits start
+        after that version, unless they are forgotten.
         """
         for _ in range(_TRIES):
             with self.catalog.reading():
@@ -211,7 +212,7 @@ class Store:
         assert row.commit.run is not None
         return runs.read_delta(self.root, row.commit.run, dictionary)
 
-    # The past
+    # Older versions
 
     def versions(self) -> list[Version]:
         """All versions that can still be read, oldest first."""
@@ -220,7 +221,7 @@ class Store:
             return [row.commit.version for row in self.catalog.commits(floor, self.version, None)]
 
     def between(self, older: int, newer: int, dictionary: Dictionary) -> Delta:
-        """What changed from one version to a newer one."""
+        """The change from one version to a newer one."""
         with self.catalog.reading():
             floor = self.catalog.manifest().floor
             for version in (older, newer):
@@ -234,7 +235,7 @@ class Store:
         return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))
 
     def settled_at(self, version: int) -> Settled:
-        """Rules, prefixes and settings of a version."""
+        """The rules, prefixes and settings of a version."""
         with self.catalog.reading():
             manifest = self.catalog.manifest()
             commits = [row.commit for row in self.catalog.commits(manifest.floor, version, None)]
@@ -243,9 +244,9 @@ class Store:
     # Writing
 
     def start_writing(self) -> bool:
-        """Become the one writer; an error says who else is. Gives whether the disk has moved on from what was read.
+        """Become the one writer, or raise LockedError. Returns whether the disk is ahead of what was read.
 
-        Another writer may have been there, and a commit of ours that failed at its very end may have been made.
+        Another process may have committed, or a commit of this process that seemed to fail may have been made.
         """
         if not self.lock.held:
             self.lock.acquire()
@@ -281,15 +282,15 @@ class Store:
 
     @property
     def needs_full_snapshot(self) -> bool:
-        """Whether the next files are to hold all facts, not what changed: when there is nothing yet."""
+        """Whether the next files must hold all facts instead of the change: true if nothing is stored yet."""
         return not self.manifest.runs and self.tail is None
 
     def commit_written(
         self, commit: Commit, run: FactRun, segments: Sequence[Segment], settled: Settled, sums: Sums
     ) -> None:
-        """A version whose files are written: a base if one is wanted, else a change; and the terms after those there.
+        """Commit a version whose files are written: a base if `needs_full_snapshot`, else a change; and new segments.
 
-        What this process knows of the version is not made by this; `read` it.
+        This does not load the version into the process; call `read`.
         """
         self._name_files(commit, run, (*self.manifest.segments, *segments), settled, sums)
         self.tail, self.tail_commits = None, 0
@@ -299,7 +300,7 @@ class Store:
     def _name_files(
         self, commit: Commit, run: FactRun, segments: tuple[Segment, ...], settled: Settled, sums: Sums
     ) -> None:
-        """One transaction that names the files of a version, those of the tail before it, and a new manifest."""
+        """In one transaction, name the files of a version and of the tail before it, in a new manifest."""
         old, version = self.manifest, commit.version.version
         deltas = list(old.deltas)
         if self.tail is not None:
@@ -316,7 +317,7 @@ class Store:
         self._append(replace(commit, start=old.terms, run=run), None, new, replaced)
 
     def segments(self, dictionary: Dictionary) -> tuple[Segment, ...]:
-        """The segments of all terms: new ones are written, together with those before that are not much more."""
+        """The segments of all terms. Writes one for new terms, merged with the last ones unless these are much larger."""
         kept, start, stop = list(self.manifest.segments), self.manifest.terms, len(dictionary)
         if start == stop:
             return self.manifest.segments
@@ -330,11 +331,11 @@ class Store:
         durable_files.sync(self.root / dictionary_files.FOLDER)
 
     def fresh_name(self, number: int) -> str:
-        """A name no earlier attempt can have used."""
+        """A name that no earlier attempt can have used."""
         return f"{number:08d}-{uuid.uuid4().hex[:12]}"
 
     def _append(self, commit: Commit, data: bytes | None, manifest: Manifest | None, retired: set[str]) -> None:
-        """One transaction. If it fails at its very end, the catalog is asked whether it was made after all."""
+        """Commit in one transaction. If it fails at the very end, ask the catalog whether it was made after all."""
         hash_: bytes | None = None
         try:
             with self.catalog.transaction() as connection:
@@ -356,14 +357,14 @@ class Store:
             return False
 
     def use_manifest(self, manifest: Manifest) -> None:
-        """Go on from a manifest this process has just committed."""
+        """Continue from a manifest that this process has just committed."""
         self.manifest = manifest
         if self._pin is not None:
             self._pin.release()
         self._pin = Pin(self.root, manifest.generation)
 
     def _acknowledge(self, version: int) -> None:
-        """Remember that the caller was told. Not synced: what matters is that it is never ahead of the catalog."""
+        """Record the version that is reported to the caller. Not synced: it must only never be ahead of the catalog."""
         data = struct.pack("<Q", version)
         try:
             descriptor = os.open(self.root / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -375,7 +376,7 @@ class Store:
             return
 
     def _acknowledged(self) -> int:
-        """The last version a caller was told of, as far as known."""
+        """The last version that was reported to a caller, or 0 if unknown."""
         try:
             data = (self.root / "acknowledged").read_bytes()
         except OSError:
@@ -387,7 +388,7 @@ class Store:
 
 
 def cache_name(manifest: Manifest) -> str:
-    """The cache of a base, if there is one: named after one of its files, and the terms it has."""
+    """The name of the cache of the base, made from one of its files; "" if there is no base."""
     if manifest.base is None or not manifest.base.parts:
         return ""
     first = manifest.base.parts[0].file
@@ -395,7 +396,7 @@ def cache_name(manifest: Manifest) -> str:
 
 
 def _check_place(root: Path) -> None:
-    """Refuse what is no knowledge base, and could not become one."""
+    """Raise an error if `root` is not a knowledge base and cannot become one."""
     if root.exists() and not root.is_dir():
         raise StoreError(f"{root} is a file; a knowledge base is a directory. Give another path")
     if root.is_dir() and not (root / FILE).exists():

@@ -1,4 +1,4 @@
-"""Is everything on disk as it was written, and does it add up?"""
+"""Checks that all files are as they were written and that their sums are right."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tidelog.store.store import Store, cache_name
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What was looked at and what is wrong: nothing, if `ok`.
+    """What was checked, and the problems found. `ok`: there are none.
 
     >>> import tidelog, tempfile
     >>> with tidelog.open(tempfile.mkdtemp() + "/x.kb") as kb:
@@ -40,7 +40,7 @@ class Verification:
 
 
 def verify(store: Store) -> Verification:
-    """Read everything again: the catalog, each live file, and the sums of the facts of the newest version."""
+    """Read the catalog and each live file again, and check the sums of the facts of the newest version."""
     problems = store.catalog.problems()
     manifest, versions = store.manifest, 0
     try:
@@ -62,7 +62,7 @@ def verify(store: Store) -> Verification:
 
 
 def examine(root: Path) -> Verification:
-    """What is wrong with a knowledge base that is too damaged to be opened."""
+    """The problems of a knowledge base that is too damaged to open."""
     try:
         store = Store(root, create=False)
     except CorruptionError as error:
@@ -89,7 +89,7 @@ def _damaged(store: Store, entries: list[durable_files.StoredFile]) -> Iterator[
 
 
 def _sums(store: Store, manifest: Manifest) -> Iterator[str]:
-    """The facts in files and catalog, read without the cache, must have the sums that were committed with them."""
+    """Check that the facts in files and catalog, read without the cache, have the committed sums."""
     dictionary = Dictionary()
     for segment in manifest.segments:
         dictionary_files.read(store.root, segment, dictionary)
