@@ -43,7 +43,7 @@ class FactSum(NamedTuple):
 
 
 def digest(explicit: FactSum, facts: FactSum, rules: Iterable[str]) -> str:
-    """The digest of a knowledge base in 32 hexadecimal digits, of its explicit facts, all facts, and rules in any order."""
+    """The digest of a knowledge base: explicit facts, all facts, and rules in any order, as 32 hexadecimal digits."""
     text = "\n".join([*map(str, (*explicit, *facts)), *sorted(rules)])
     return blake2b(text.encode(), digest_size=16).hexdigest()
 

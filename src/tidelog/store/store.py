@@ -317,7 +317,7 @@ class Store:
         self._append(replace(commit, start=old.terms, run=run), None, new, replaced)
 
     def segments(self, dictionary: Dictionary) -> tuple[Segment, ...]:
-        """The segments of all terms. Writes one for new terms, merged with the last ones unless these are much larger."""
+        """The segments of all terms. Writes one for new terms, merged with older ones that are not much larger."""
         kept, start, stop = list(self.manifest.segments), self.manifest.terms, len(dictionary)
         if start == stop:
             return self.manifest.segments
