@@ -52,7 +52,7 @@ STORE = (
     *("tests/store/test_corruption.py", "tests/store/test_disk_errors.py", "tests/store/test_crash.py"),
 )
 SPARK = (
-    *("tests/spark/test_pieces.py", "tests/spark/test_terms.py", "tests/spark/test_engine_sets.py"),
+    *("tests/spark/test_shard_files.py", "tests/spark/test_terms.py", "tests/spark/test_engine_sets.py"),
     *("tests/spark/test_engine_plan.py", "tests/spark/test_engine_histories.py"),
 )
 PIPELINE = ("tests/spark/test_ingest.py",)

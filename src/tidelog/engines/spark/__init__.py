@@ -1,24 +1,18 @@
-"""Facts in shards, on Spark: the local engine's kernel runs at every shard, and only new facts and bindings travel.
+"""Facts in shards, on Spark: each task runs the local engine on one shard; only new facts and bindings are shuffled.
 
-    cluster     stages of tasks that send parcels: on Spark, or in this process
-    session     the Spark session
-    pieces      packed rows in files and parcels; where a row is at home
-    terms       the dictionary where tasks run
-    files       scratch files that go with what they belong to
-    nodes       sets as expressions over files, on the driver
-    counts      the same for tallies
-    specs       the same as tasks are told of it
-    reader      evaluates expressions for a shard
-    lookup      few facts in a large expression, without a job
-    plan        at which places the body of a rule is joined
-    programs    plans kept, and what they need
-    job         what the tasks of a job are told
-    site        what a process keeps between tasks
-    tasks       rules at a shard, and heads at home
-    moves       sets written, or kept by another argument
-    driver      jobs run, and sets that have to be in files first
-    results     what comes back
-    facts, tally, engine    the algebra
+    cluster/      the Spark session; jobs of stages whose tasks send messages, on Spark or in this process
+    sharded/      the algebra over facts in shards
+        shard_files         packed rows in files and messages; the shard of a row
+        worker_dictionary   the dictionary in the processes that run tasks
+        nodes, tally_nodes  sets and tallies as expressions over files, on the driver
+        set_expressions     the same expressions as tasks read them
+        plan                the steps in which shards join the body of a rule
+        worker_cache        evaluates expressions for a shard; what a process keeps between tasks
+        tasks               the functions that run at a shard
+        driver              runs jobs and reads their results
+        facts, engine       the algebra
+    ingest/       from files and DataFrames to encoded, sorted shards
+    dataframes/   knowledge bases as DataFrames; export by executors
 
-Read `pieces`, `nodes`, `plan` and `tasks` first.
+Read `shard_files`, `nodes`, `plan` and `tasks` first.
 """
