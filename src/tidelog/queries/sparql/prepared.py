@@ -16,7 +16,7 @@ from weakref import ref
 
 from tidelog.dictionary import Dictionary
 from tidelog.model.terms import Term, is_iri
-from tidelog.queries.sparql.evaluate.lookups import Places
+from tidelog.queries.sparql.evaluate.lookups import TriplePlaces
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.syntax.algebra import (
     Ask,
@@ -119,9 +119,9 @@ class Plan:
         self.variables = tuple(dict.fromkeys(v for t in pattern.triples for v in t.variables()))
         self.unwanted = unwanted & frozenset(self.variables)  # nobody else looks at them
         self._slots = {v: ~slot for slot, v in enumerate(self.variables)}
-        self._places: tuple[ref[Dictionary], tuple[Places, ...]] | None = None
+        self._places: tuple[ref[Dictionary], tuple[TriplePlaces, ...]] | None = None
 
-    def places(self, overlay: Overlay) -> tuple[Places, ...] | None:
+    def places(self, overlay: Overlay) -> tuple[TriplePlaces, ...] | None:
         """The triples; None if one of them has a term that no fact has."""
         known = self._places
         if known is not None and known[0]() is overlay.dictionary:

@@ -21,7 +21,7 @@ from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.queries.limits import QueryBudget
-from tidelog.queries.sparql.evaluate.lookups import FEW, Places, Slots, look_up
+from tidelog.queries.sparql.evaluate.lookups import FEW, Slots, TriplePlaces, look_up
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import bound_alike
 from tidelog.queries.sparql.prepared import Plan, Prepared
@@ -62,7 +62,7 @@ class BasicPatterns:
         for part in [bindings] if bindings is UNIT else bound_alike(bindings, shared):
             yield from self._look_up(plan, places, part) if part.length <= FEW else self._solve(plan, places, part)
 
-    def _look_up(self, plan: Plan, places: Sequence[Places], part: Bindings) -> Iterator[Bindings]:
+    def _look_up(self, plan: Plan, places: Sequence[TriplePlaces], part: Bindings) -> Iterator[Bindings]:
         """Few bindings: as far as lookups go, then as usual."""
         slots: Slots = [part.columns.get(v) for v in plan.variables]
         others = [n for n in part.columns if n not in plan.variables]
@@ -79,12 +79,12 @@ class BasicPatterns:
         else:
             yield part
 
-    def _solve(self, plan: Plan, places: Sequence[Places], part: Bindings) -> Iterator[Bindings]:
+    def _solve(self, plan: Plan, places: Sequence[TriplePlaces], part: Bindings) -> Iterator[Bindings]:
         unwanted = plan.unwanted - part.columns.keys()
         wanted = (part.columns.keys() | set(plan.variables)) - unwanted
         yield from self.solver.solve_from(part, self._steps(plan, places), wanted)  # type: ignore[arg-type]
 
-    def _steps(self, plan: Plan, places: Sequence[Places]) -> list[BodyStep]:
+    def _steps(self, plan: Plan, places: Sequence[TriplePlaces]) -> list[BodyStep]:
         def argument(place: int) -> PatternArgument:
             return place if place >= 0 else plan.variables[~place]
 
