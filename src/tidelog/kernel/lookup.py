@@ -278,7 +278,7 @@ class RowRanges:
 
     @property
     def total(self) -> int:
-        return int(self.counts[0]) if len(self.counts) == 1 else int(self.counts.sum())
+        return int(self.counts.sum())
 
     def window(self, start: int, stop: int | None) -> tuple[Ints, Ints]:
         """The rows from number `start` up to `stop` of each value: positions of values, and the other column."""
@@ -300,8 +300,6 @@ class RowRanges:
 def _cut(low: Ints, counts: Ints, before: Ints | int, start: int, stop: int | None) -> tuple[Ints, Ints]:
     """(range, position) of the elements from number `start` up to `stop`, if `before` elements come first."""
     if start == 0 and stop is None:
-        if len(counts) == 1:
-            return np.zeros(counts[0], dtype=np.int64), np.arange(low[0], low[0] + counts[0])
         return expand(low, counts, int(counts.sum()))
     first = np.minimum(np.maximum(start - before, 0), counts)
     last = counts if stop is None else np.minimum(np.maximum(stop - before, 0), counts)

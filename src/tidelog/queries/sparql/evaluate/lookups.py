@@ -1,9 +1,12 @@
 """Few solutions, looked up triple by triple: the fast path for a query about one resource.
 
 The engine's joins plan with samples and work in blocks, which costs a fraction of a millisecond before the first row.
-Where a constant leaves few rows, each step here is a handful of searches by the kernel's `RelationLookup`: triples that are
-bound completely are checked, then the triple with the fewest matches, counted exactly, extends the bindings. As soon as
-there would be many bindings, the triples that are left go to the engine.
+Where a constant leaves few rows, each step here is a handful of searches: triples that are bound completely are checked,
+then the triple with the fewest matches, counted exactly, extends the bindings. As soon as there would be many bindings,
+the triples that are left go to the engine.
+
+The searches read the sorted runs directly, without the kernel's `RelationLookup`: a query that takes 45 microseconds
+takes 70 with it (measured on LUBM-10, queries 1, 3, 10 and 13).
 
 A place of a triple is the id of a term, or `~slot` for a variable, where `slot` is the number of a column of bindings.
 """
@@ -16,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.kernel.lookup import CodedRows, RelationLookup, RowRanges
-from tidelog.kernel.rows import HALF, Ints
+from tidelog.kernel.rows import HALF, LOW, Ints, expand
+from tidelog.kernel.run import Run
 from tidelog.model.terms import TRIPLE
 
 FEW = 2048  # bindings
@@ -25,27 +28,28 @@ FEW = 2048  # bindings
 TriplePlaces = tuple[int, int, int]
 Slots = list[Ints | None]  # a column for each variable that is bound
 
-_NOTHING = np.empty(0, dtype=np.int64)
-_UNCHANGED = CodedRows(21, _NOTHING)
+_FORWARD, _BACKWARD = (0, 1), (1, 0)
+_NEXT = 1 << HALF
 
 
 class TripleLookup(NamedTuple):
-    """A triple with a constant predicate: its number in the pattern, its ends, and the rows (None: there are none)."""
+    """A triple with a constant predicate: its number in the pattern, its ends, and the rows to look in."""
 
     number: int
     subject: int
     object: int
-    rows: RelationLookup | None
+    runs: tuple[Run, ...]
 
 
 class Matches(NamedTuple):
-    """The rows of one triple for each binding, or for a constant, not yet read."""
+    """Where the rows of one triple lie for each binding, or for a constant."""
 
     size: int  # the bindings that it would lead to
-    triple: TripleLookup
+    lookup: TripleLookup
+    order: tuple[int, int]
     bound: int
     free: int
-    rows: RowRanges | None
+    parts: list[tuple[Ints, Ints, Ints]]  # sorted rows, where the matches start in them, and how many they are
 
 
 def look_up(I: LocalFacts, triples: Sequence[TriplePlaces], slots: Slots, length: int) -> tuple[int, list[int]] | None:
@@ -64,40 +68,44 @@ def look_up(I: LocalFacts, triples: Sequence[TriplePlaces], slots: Slots, length
         if best is None:
             break
         length = _extend(best, slots, length)
-        open_.remove(best.triple)
-    return None if len(open_) == len(triples) else (length, [triple.number for triple in open_])
+        open_.remove(best.lookup)
+    return None if len(open_) == len(triples) else (length, [lookup.number for lookup in open_])
 
 
 def _lookups(I: LocalFacts, triples: Sequence[TriplePlaces]) -> list[TripleLookup] | None:
-    """None if a triple has a variable as its predicate, or one variable twice."""
+    """None if a triple has a variable as its predicate, or one variable twice, or its table has deleted rows."""
     found = []
     for number, (subject, predicate, object_) in enumerate(triples):
         if predicate < 0 or subject == object_:
             return None
         table = I.table((TRIPLE, predicate))
-        rows = None if table is None else RelationLookup(table, _UNCHANGED, _UNCHANGED, 0)
-        found.append(TripleLookup(number, subject, object_, rows))
+        if table is not None and table.tombstones is not None:
+            return None
+        found.append(TripleLookup(number, subject, object_, () if table is None else table.runs))
     return found
 
 
-def _checked(triples: list[TripleLookup], slots: Slots, length: int) -> tuple[int, list[TripleLookup]]:
+def _checked(lookups: list[TripleLookup], slots: Slots, length: int) -> tuple[int, list[TripleLookup]]:
     """Keep the bindings for which all completely bound triples hold; returns their number, and the other triples."""
     others = []
-    for triple in triples:
-        _, subject, object_, rows = triple
+    for lookup in lookups:
+        _, subject, object_, runs = lookup
         s = subject if subject >= 0 else slots[~subject]
         o = object_ if object_ >= 0 else slots[~object_]
         if s is None or o is None:
-            others.append(triple)
+            others.append(lookup)
         elif length:
-            length = 0 if rows is None else _check(s << HALF | o, rows, slots, length)
+            length = _check(s << HALF | o, runs, slots, length)
     return length, others
 
 
-def _check(keys: Ints | int, rows: RelationLookup, slots: Slots, length: int) -> int:
-    if isinstance(keys, int):
-        return length if rows.holds(np.array((keys,)))[0] else 0
-    which = rows.holds(keys).nonzero()[0]
+def _check(rows: Ints | int, runs: tuple[Run, ...], slots: Slots, length: int) -> int:
+    keys = np.full(length, rows, dtype=np.int64) if isinstance(rows, int) else rows
+    found = np.zeros(length, dtype=np.bool_)
+    for run in runs:
+        words = run.in_order(_FORWARD)[0]
+        found |= words.take(words.searchsorted(keys), mode="clip") == keys
+    which = found.nonzero()[0]
     if len(which) < length:
         _take(slots, which)
     return len(which)
@@ -109,11 +117,11 @@ def _take(slots: Slots, which: Ints) -> None:
             slots[slot] = column[which]
 
 
-def _best(triples: list[TripleLookup], slots: Slots, length: int) -> Matches | None:
+def _best(lookups: list[TripleLookup], slots: Slots, length: int) -> Matches | None:
     """The triple that leads to the fewest bindings, or the first that leads to no more; None if all lead to many."""
     best: Matches | None = None
-    for triple in triples:
-        found = _count(triple, slots, length)
+    for lookup in lookups:
+        found = _count(lookup, slots, length)
         if found is None:
             continue
         if found.size <= length:
@@ -123,31 +131,43 @@ def _best(triples: list[TripleLookup], slots: Slots, length: int) -> Matches | N
     return best
 
 
-def _count(triple: TripleLookup, slots: Slots, length: int) -> Matches | None:
+def _count(lookup: TripleLookup, slots: Slots, length: int) -> Matches | None:
     """The matches of a triple that has one end bound; None if it has none."""
-    _, subject, object_, rows = triple
-    column, bound, free = 0, subject, object_
+    _, subject, object_, runs = lookup
+    order, bound, free = _FORWARD, subject, object_
     value = bound if bound >= 0 else slots[~bound]
     if value is None:
-        column, bound, free = 1, object_, subject
+        order, bound, free = _BACKWARD, object_, subject
         value = bound if bound >= 0 else slots[~bound]
     if value is None:
         return None
-    if rows is None:
-        return Matches(0, triple, bound, free, None)
-    if isinstance(value, int):
-        ranges = rows.ranges(column, np.array((value,)))
-        return Matches(ranges.total * length, triple, bound, free, ranges)
-    ranges = rows.ranges(column, value)
-    return Matches(ranges.total, triple, bound, free, ranges)
+    key = np.array((value << HALF,)) if isinstance(value, int) else value << HALF
+    parts, size = [], 0
+    for run in runs:
+        words = run.in_order(order)[0]
+        low = words.searchsorted(key)
+        counts = words.searchsorted(key + _NEXT) - low
+        parts.append((words, low, counts))
+        size += int(counts[0]) if len(counts) == 1 else int(counts.sum())
+    return Matches(size * length if isinstance(value, int) else size, lookup, order, bound, free, parts)
 
 
 def _extend(matches: Matches, slots: Slots, length: int) -> int:
     """Bind the free end of a triple; returns the number of bindings."""
-    which, others = (_NOTHING, _NOTHING) if matches.rows is None else matches.rows.window(0, None)
-    if matches.bound >= 0 and length > 1:
-        which = np.repeat(np.arange(length), len(others))
-        others = np.tile(others, length)
-    _take(slots, which)
+    if matches.bound >= 0:
+        found = [words[low[0] : low[0] + counts[0]] & LOW for words, low, counts in matches.parts]
+        others = found[0] if len(found) == 1 else np.concatenate([_NOTHING, *found])
+        if length > 1:
+            _take(slots, np.repeat(np.arange(length), len(others)))
+            others = np.tile(others, length)
+        elif any(column is not None for column in slots):
+            _take(slots, np.zeros(len(others), dtype=np.int64))
+    else:
+        spread = [(words, *expand(low, counts, int(counts.sum()))) for words, low, counts in matches.parts]
+        others = np.concatenate([_NOTHING, *(words.take(positions) & LOW for words, _, positions in spread)])
+        _take(slots, np.concatenate([_NOTHING, *(which for _, which, _ in spread)]))
     slots[~matches.free] = others
     return len(others)
+
+
+_NOTHING = np.empty(0, dtype=np.int64)
