@@ -1,8 +1,8 @@
 """Tables of solutions: columns of ids, -1 where a variable is unbound; and the join of two tables.
 
 Two solutions are compatible when they agree on the variables that both bind. Most rows bind the same variables, so rows
-are first split by the variables they bind. Then a match is equality of some columns: the right rows are sorted, the left
-rows are searched in them, and the matches are counted before anything is allocated.
+are first split by the variables they bind. Then a match is equality of some columns: the right rows are sorted, the
+left rows are searched in them, and the matches are counted before anything is allocated.
 
 The kernel's join matches bindings with a stored relation, whose rows are packed, sorted and distinct. Solutions repeat,
 have any number of columns and are used once: to make a relation of them would cost more than the join.
