@@ -21,9 +21,8 @@ from bench.measure import MeasurementError
 from tidelog import knowledge_base
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.changes.result import Change
 from tidelog.changes.state import State
 from tidelog.engines.local.fact_builder import FactBuilder
@@ -126,14 +125,15 @@ class Subject:
         program = state.program
         if step.remove_rules or step.add_rules:
             gone = {rule.key for rule in step.remove_rules}
-            program = Program(program.after, (*(r for r in program.after if r.key not in gone), *step.add_rules))
+            program = RuleChange(program.after, (*(r for r in program.after if r.key not in gone), *step.add_rules))
         remove, add = _as_new(step.remove), _as_new(step.add)
         work, start = Work(), perf_counter()
         explicit = (state.E - remove) | add
-        outcome = ALGORITHMS[algorithm](self.kb._engine, program, explicit, state.I, remove, add, work, state.kept)
+        update = Update(self.kb._engine, program, explicit, state.I, remove, add, work, state.algorithm_state)
+        outcome = ALGORITHMS[algorithm](update)
         seconds = perf_counter() - start
-        settled = program if program is state.program else Program(program.after, program.after)
-        after = replace(state, E=explicit, I=outcome.I, program=settled, kept=outcome.kept)
+        settled = program if program is state.program else RuleChange(program.after, program.after)
+        after = replace(state, E=explicit, I=outcome.I, program=settled, algorithm_state=outcome.algorithm_state)
         return Done(after, outcome, work, seconds)
 
     def single_changes(self, algorithm: str, facts: Sequence[Fact], seconds: float) -> Iterator[tuple[float, float]]:

@@ -11,7 +11,7 @@ from tests.counting.recount import derivations, iterations
 from tests.oracle.histories import State, random_history
 from tests.oracle.ways import changed
 from tests.reference.engine import ReferenceEngine
-from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.engine import Engine
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import counting, recursive_counting
 from tidelog.algorithms.registry import ALGORITHMS
@@ -77,10 +77,10 @@ def test_counting(seeds: range) -> None:
 def count_history(engine: Engine[F], states: Sequence[State], where: str) -> None:
     kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
-        outcome = counting.counting(engine, *changed(engine, before, after, I), Work(), kept)
+        outcome = counting.counting(changed(engine, before, after, I, kept))
         check(outcome, before, after, f"{where}, state {number}")
-        kept = outcome.kept
-        assert isinstance(kept, counting.Counted)
+        kept = outcome.algorithm_state
+        assert isinstance(kept, counting.DerivationCounts)
         assert dict(kept.counts) == derivations(after.rules, after.facts, after.model), f"{where}, state {number}"
         if number % 4 == 2:
             kept = None  # as if another algorithm had made this step
@@ -95,10 +95,10 @@ def test_counting_where_rules_are_not_recursive(seeds: range) -> None:
 def count_in_part(engine: Engine[F], states: Sequence[State], where: str) -> None:
     kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
-        outcome = ALGORITHMS["counting+bf"](engine, *changed(engine, before, after, I), Work(), kept)
+        outcome = ALGORITHMS["counting+bf"](changed(engine, before, after, I, kept))
         check(outcome, before, after, f"{where}, state {number}")
-        kept = outcome.kept
-        assert isinstance(kept, counting.Counted)
+        kept = outcome.algorithm_state
+        assert isinstance(kept, counting.DerivationCounts)
         assert {r.key for r in kept.rules} <= {r.key for s in stratify(after.rules) if not s.recursive for r in s.rules}
         assert dict(kept.counts) == derivations(kept.rules, after.facts, after.model), f"{where}, state {number}"
         before, I = after, outcome.I
@@ -115,10 +115,10 @@ def refuse_history(engine: Engine[F], states: Sequence[State], where: str) -> No
         change = changed(engine, before, after, I)
         if is_recursive(before.rules) or is_recursive(after.rules):
             with pytest.raises(UsageError, match="counting cannot maintain recursive rules"):
-                counting.counting(engine, *change, Work())
-            outcome = rematerialise(engine, *change, Work())
+                counting.counting(change)
+            outcome = rematerialise(change)
         else:
-            outcome = counting.counting(engine, *change, Work())
+            outcome = counting.counting(change)
         check(outcome, before, after, f"{where}, state {number}")
         before, I = after, outcome.I
 
@@ -131,10 +131,10 @@ def test_recursive_counting(seeds: range) -> None:
 def count_iterations(engine: Engine[F], states: Sequence[State], where: str) -> None:
     kept, before, I = None, EMPTY, engine.fact_set(())
     for number, after in enumerate(states):
-        outcome = recursive_counting.recursive_counting(engine, *changed(engine, before, after, I), Work(), kept)
+        outcome = recursive_counting.recursive_counting(changed(engine, before, after, I, kept))
         check(outcome, before, after, f"{where}, state {number}")
-        kept = outcome.kept
-        assert isinstance(kept, recursive_counting.Counted)
+        kept = outcome.algorithm_state
+        assert isinstance(kept, recursive_counting.IterationCounts)
         found = [[dict(i.T) for i in counters.iterations] for counters in kept.layers]
         assert found == iterations([c.rules for c in kept.layers], after.facts), f"{where}, state {number}"
         before, I = after, outcome.I

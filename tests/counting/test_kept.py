@@ -17,9 +17,9 @@ CIRCLE = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?
 EDGES = "edge(a, b) . edge(b, c) . edge(c, d) . edge(a, c) ."
 
 
-def kept_by(kb: KnowledgeBase) -> counting.Counted[LocalFacts]:
-    kept = kb._state.kept
-    assert isinstance(kept, counting.Counted)
+def kept_by(kb: KnowledgeBase) -> counting.DerivationCounts[LocalFacts]:
+    kept = kb._state.algorithm_state
+    assert isinstance(kept, counting.DerivationCounts)
     return kept
 
 
@@ -38,9 +38,9 @@ def kb() -> KnowledgeBase:
 
 
 def test_a_preview_changes_no_count(kb: KnowledgeBase) -> None:
-    kept = kb._state.kept
+    kept = kb._state.algorithm_state
     assert len(kb.preview(remove="e(a, b) .", algorithm="counting").removed) == 3
-    assert kb._state.kept is kept
+    assert kb._state.algorithm_state is kept
     assert counted(kb)
 
 
@@ -54,14 +54,14 @@ def test_a_failed_change_changes_no_count(kb: KnowledgeBase) -> None:
 
 def test_counts_are_taken_anew_after_another_algorithm(kb: KnowledgeBase) -> None:
     kb.apply(add="e(d, d) .", algorithm="bf")
-    assert kb._state.kept is None
+    assert kb._state.algorithm_state is None
     kb.apply(remove="e(a, b) .", algorithm="counting")
     assert counted(kb)
 
 
 def test_each_counts_in_its_own_way(kb: KnowledgeBase) -> None:
     kb.apply(add="e(d, d) .", algorithm="recursive-counting")
-    assert isinstance(kb._state.kept, recursive_counting.Counted)
+    assert isinstance(kb._state.algorithm_state, recursive_counting.IterationCounts)
     kb.apply(add="e(f, f) .", algorithm="counting")
     assert counted(kb)
 

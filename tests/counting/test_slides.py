@@ -50,10 +50,10 @@ def _fact(text: str) -> Fact:
 
 
 def kept_by(kb: KnowledgeBase) -> Counts:
-    kept = kb._state.kept
-    if isinstance(kept, counting.Counted):
+    kept = kb._state.algorithm_state
+    if isinstance(kept, counting.DerivationCounts):
         return [dict(kept.counts)]
-    assert isinstance(kept, recursive_counting.Counted)
+    assert isinstance(kept, recursive_counting.IterationCounts)
     layers = [counters.iterations[1:] for counters in kept.layers if counters.rules]
     return [dict(i.T) for iterations in layers for i in iterations] or [{}]
 

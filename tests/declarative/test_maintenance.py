@@ -13,8 +13,8 @@ from tests.project.documents import ROOT, blocks
 from tests.reference.engine import ReferenceEngine
 from tests.reference.selection import selection
 from tidelog.algebra.engine import Work
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.errors import RuleError
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.maintenance_rules import MINUS, PLUS, MaintenanceRules, format_maintenance, maintenance_program
@@ -43,9 +43,9 @@ def test_every_step_of_a_history_on_the_reference_engine(seed: int) -> None:
     engine = ReferenceEngine()
     for before, after in pairwise(random_history(seed).states):
         removed, added = (engine.fact_set(f) for f in (before.facts - after.facts, after.facts - before.facts))
-        program = Program(before.rules, after.rules)
+        program = RuleChange(before.rules, after.rules)
         E, I = engine.fact_set(after.facts), engine.fact_set(before.model)
-        outcome = ALGORITHMS["declarative"](engine, program, E, I, removed, added, Work())
+        outcome = ALGORITHMS["declarative"](Update(engine, program, E, I, removed, added, Work()))
         assert set(outcome.I) == after.model
         assert set(outcome.added) == after.model - before.model
         assert set(outcome.removed) == before.model - after.model

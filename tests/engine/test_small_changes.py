@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tidelog.algebra.engine import Work
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -67,12 +67,12 @@ def rows_for_one_change(
 ) -> tuple[int, Work, LocalFacts, LocalFacts]:
     engine = LocalEngine()
     looked = Looked(monkeypatch, engine)
-    program, E = Program(RULES, RULES), engine.fact_set(company(teams))
+    program, E = RuleChange(RULES, RULES), engine.fact_set(company(teams))
     nothing = engine.fact_set(())
-    I = ALGORITHMS["rematerialise"](engine, program, E, E, nothing, nothing, Work()).I
+    I = ALGORITHMS["rematerialise"](Update(engine, program, E, E, nothing, nothing, Work())).I
     changed = engine.fact_set([Fact("works", (bare("e5x1"), bare("c5"))), Fact("up", (bare("u7x1"), bare("u7x2")))])
     work, before = Work(), looked.rows
-    after = ALGORITHMS[algorithm](engine, program, E - changed, I, changed, nothing, work)
+    after = ALGORITHMS[algorithm](Update(engine, program, E - changed, I, changed, nothing, work))
     return looked.rows - before, work, I, after.I
 
 

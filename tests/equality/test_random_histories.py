@@ -16,10 +16,10 @@ from tests.oracle.clingo_model import clingo_model
 from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms.equality.maintain import maintain
+from tidelog.algorithms.equality.maintain import ByRewriting
 from tidelog.algorithms.equality.policy import NamedDifference, named
 from tidelog.algorithms.equality.representatives import SAME
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.model.facts import Fact
 from tidelog.rules.printer import format_fact, format_rule
@@ -63,20 +63,23 @@ def replay(engine: Engine[F], history: History, names: tuple[str, ...]) -> None:
     was = axiomatised(before)
     for number, after in enumerate(history.states[1:], 1):
         name = names[(history.seed + number) % len(names)]
-        change = (
-            Program(before.rules, after.rules),
+        update = Update(
+            engine,
+            RuleChange(before.rules, after.rules),
             engine.fact_set(after.facts),
             I,
             engine.fact_set(before.facts - after.facts),
             engine.fact_set(after.facts - before.facts),
+            Work(),
+            kept,
         )
-        outcome = maintain(name, engine, *change, Work(), kept)
+        outcome = ByRewriting(name)(update)
         seen = NamedDifference(engine, I, outcome.I, outcome.added, outcome.removed)
         found = tuple(map(frozenset, (named(engine, outcome.I, outcome.I), seen.added(), seen.removed())))
         assert not nicknames(outcome.I), f"random_history({history.seed}), step {number}, {name}"
         now = axiomatised(after)
         compare(history, number, name, found, (now, now - was, was - now))
-        before, was, I, kept = after, now, outcome.I, outcome.kept if number % 3 else None
+        before, was, I, kept = after, now, outcome.I, outcome.algorithm_state if number % 3 else None
 
 
 def nicknames(I: FactSet) -> list[Fact]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
 from typing import TypeVar
 from unittest import mock
 
@@ -75,17 +76,17 @@ def _outcomes(
     engine: Engine[F], names: Collection[str], before: State, after: State, I: F, kept: dict[str, object]
 ) -> Iterator[tuple[str, Outcome[F]]]:
     """What each algorithm makes of a step; `kept` is what each asked to be given."""
-    change = changed(engine, before, after, I)
+    update = changed(engine, before, after, I)
     refuse = is_recursive(before) or is_recursive(after)
     for name in names:
         algorithm = ALGORITHMS[name]
         if name == "counting" and refuse:
             kept.pop(name, None)
             with pytest.raises(UsageError, match="counting cannot maintain recursive rules"):
-                algorithm(engine, *change, Work())
+                algorithm(update)
         else:
-            outcome = algorithm(engine, *change, Work(), kept.get(name))
-            kept[name] = outcome.kept
+            outcome = algorithm(replace(update, work=Work(), algorithm_state=kept.get(name)))
+            kept[name] = outcome.algorithm_state
             yield name, outcome
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 from tests.oracle.histories import State
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.semi_naive import materialise
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Value, to_term
@@ -40,18 +40,23 @@ def facts_of(rows: Iterable[tuple[Value, ...]]) -> frozenset[Fact]:
     return frozenset(Fact(str(row[0]), tuple(map(to_term, row[1:]))) for row in rows)
 
 
-def changed(engine: Engine[F], before: State, after: State, I: F | None = None) -> tuple[Program, F, F, F, F]:
-    """A change as an algorithm takes it: program, E, I, removed, added. I is given, or it is the model before."""
-    return (
+def changed(
+    engine: Engine[F], before: State, after: State, I: F | None = None, algorithm_state: object = None
+) -> Update[F]:
+    """A change as an algorithm takes it. I is given, or it is the model before."""
+    return Update(
+        engine,
         _program(before.rules, after.rules),
         engine.fact_set(after.facts),
         engine.fact_set(before.model) if I is None else I,
         engine.fact_set(before.facts - after.facts),
         engine.fact_set(after.facts - before.facts),
+        Work(),
+        algorithm_state,
     )
 
 
 @lru_cache(maxsize=4)
-def _program(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> Program:
+def _program(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> RuleChange:
     """Rules are put in order once for all who make the same change."""
-    return Program(before, after)
+    return RuleChange(before, after)

@@ -32,7 +32,7 @@ def sets_of(algorithm: str, before: State, after: State) -> dict[str, frozenset[
         return decrease(support, lost, work)
 
     engine = ReferenceEngine()
-    maintain(engine, recording, *changed(engine, before, after), Work())
+    maintain(changed(engine, before, after), recording)
     return found
 
 

@@ -30,9 +30,10 @@ def on_knowledge_base(case: Case, algorithm: str) -> Result:
 
 
 def on_reference(case: Case, algorithm: str) -> Result:
-    engine, work = ReferenceEngine(), Work()
-    outcome = ALGORITHMS[algorithm](engine, *changed(engine, case.before, case.after), work)
-    return frozenset(outcome.I), frozenset(outcome.added), frozenset(outcome.removed), work
+    engine = ReferenceEngine()
+    update = changed(engine, case.before, case.after)
+    outcome = ALGORITHMS[algorithm](update)
+    return frozenset(outcome.I), frozenset(outcome.added), frozenset(outcome.removed), update.work
 
 
 WAYS = [on_knowledge_base, on_reference]

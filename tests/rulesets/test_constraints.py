@@ -9,8 +9,8 @@ import pytest
 import tidelog
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.changes.constraints import check_constraints
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -119,13 +119,13 @@ def test_a_small_change_looks_at_little() -> None:
     E = engine.fact_set([*some, *parse_facts("[cat, owl:disjointWith, dog] . [x1, tail, t1] .")])
     nothing = engine.fact_set(())
     run = ALGORITHMS["bf"]
-    first = run(engine, Program((), rules), E, nothing, nothing, E, Work())
-    check_constraints(engine, Program((), rules), first, strict=True)
+    first = run(Update(engine, RuleChange((), rules), E, nothing, nothing, E, Work()))
+    check_constraints(engine, RuleChange((), rules), first, strict=True)
     assert min(engine.read) >= 1000
     engine.read.clear()
     new = engine.fact_set(parse_facts("[x1, rdf:type, cat] ."))
-    program = Program(rules, rules)
-    second = run(engine, program, E | new, first.I, nothing, new, Work())
+    program = RuleChange(rules, rules)
+    second = run(Update(engine, program, E | new, first.I, nothing, new, Work()))
     check_constraints(engine, program, second, strict=True)
     assert engine.read
     assert max(engine.read) <= len(second.added) <= 3

@@ -12,9 +12,9 @@ from tests.rulesets.cases import facts
 from tests.rulesets.random_ontologies import random_history
 from tidelog import rulesets
 from tidelog.algebra.engine import Work
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.semi_naive import materialise
+from tidelog.algorithms.update import RuleChange, Update
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.rulesets import RuleSet
@@ -31,9 +31,9 @@ RUNS += [("owl2rl", a, s) for a in ("bf", "dred") for s in range(4)] + [("owl2rl
 
 
 @cache
-def program(name: str) -> Program:
+def program(name: str) -> RuleChange:
     rules = tuple(r for r in SETS[name] if not r.is_constraint)
-    return Program(rules, rules)
+    return RuleChange(rules, rules)
 
 
 def from_nothing(engine: LocalEngine, name: str, E: LocalFacts) -> LocalFacts:
@@ -46,12 +46,13 @@ def test_maintained_is_recomputed(name: str, algorithm: str, seed: int) -> None:
     states = [engine.fact_set(facts(t)) for t in random_history(seed, steps=6)]
     I, kept = from_nothing(engine, name, states[0]), None
     for before, after in pairwise(states):
-        outcome = ALGORITHMS[algorithm](engine, program(name), after, I, before - after, after - before, Work(), kept)
+        update = Update(engine, program(name), after, I, before - after, after - before, Work(), kept)
+        outcome = ALGORITHMS[algorithm](update)
         expected = from_nothing(engine, name, after)
         assert set(outcome.I - expected) == set(expected - outcome.I) == set()
         assert set(outcome.added) == set(expected - I)
         assert set(outcome.removed) == set(I - expected)
-        I, kept = outcome.I, outcome.kept
+        I, kept = outcome.I, outcome.algorithm_state
 
 
 @pytest.mark.parametrize("name", ["rhodf", "rdfs", "owl2rl"])
@@ -70,10 +71,11 @@ def test_a_rule_set_comes_and_goes(algorithm: str) -> None:
     own = rulesets.get("rdfs", axiomatic=True)
     fewer = RuleSet("rdf axioms", tuple(r for r in own if r.name == "rdf-axioms"))
     all_rules, some_rules = tuple(own), tuple(fewer)
-    I = materialise(engine, Program((), some_rules).strata, E, Work())
+    I = materialise(engine, RuleChange((), some_rules).strata, E, Work())
     nothing = engine.fact_set(())
     run = ALGORITHMS[algorithm]
-    more = run(engine, Program(some_rules, all_rules), E, I, nothing, nothing, Work())
+    more = run(Update(engine, RuleChange(some_rules, all_rules), E, I, nothing, nothing, Work()))
     assert len(more.I) > len(I) > len(E)
-    fewer_again = run(engine, Program(all_rules, some_rules), E, more.I, nothing, nothing, Work(), more.kept)
+    rules = RuleChange(all_rules, some_rules)
+    fewer_again = run(Update(engine, rules, E, more.I, nothing, nothing, Work(), more.algorithm_state))
     assert set(fewer_again.I) == set(I)

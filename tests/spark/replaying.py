@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from tests.oracle.histories import State
 from tests.oracle.replay import EMPTY, compare, is_recursive
 from tests.oracle.ways import changed
-from tidelog.algebra.engine import Work
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.engines.spark.sharded.engine import SparkEngine
 
@@ -20,9 +19,9 @@ def replay_in_turns(engine: SparkEngine, states: Sequence[State], first: int, wh
     kept: object = None
     for number, after in enumerate(states):
         name = _next(first + number, before, after)
-        outcome = ALGORITHMS[name](engine, *changed(engine, before, after, I), Work(), kept)
+        outcome = ALGORITHMS[name](changed(engine, before, after, I, kept))
         compare(f"{where}, state {number}, {name}", before, after, outcome.I, outcome.added, outcome.removed)
-        before, I, kept = after, outcome.I, outcome.kept
+        before, I, kept = after, outcome.I, outcome.algorithm_state
 
 
 def _next(turn: int, before: State, after: State) -> str:

@@ -27,13 +27,19 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import with_body
-from tidelog.algorithms.layers import Support
+from tidelog.algorithms.layers import Support, maintain
+from tidelog.algorithms.update import Outcome, Update
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
 
 # Candidates looked at for one fact and rule: from, to.
 WINDOWS: Sequence[tuple[int, int | None]] = ((0, 4), (4, 32), (32, 512), (512, None))
+
+
+def backward_forward(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change."""
+    return maintain(update, decrease)
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:

@@ -20,15 +20,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.sourced_rule import all_from
+from tidelog.algorithms import backward_forward
 from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups, given_by
-from tidelog.algorithms.layers import Decrease, LayerChange, Program, Stage
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.layers import Decrease, LayerChange
+from tidelog.algorithms.update import Outcome, RuleChange, Stage, Update
 from tidelog.errors import RuleError, UsageError
 from tidelog.rules.analysis.strata import Layer
 from tidelog.rules.syntax import Rule
@@ -39,53 +41,46 @@ _SHOWN = 3  # recursive rules that an error names
 
 
 @dataclass(frozen=True)
-class Counted(Generic[F]):
+class DerivationCounts(Generic[F]):
     """What is kept from one change to the next: the counts, and the rules whose instances they count."""
 
     counts: Tally[F]
     rules: tuple[Rule, ...]
 
 
-def counting(
-    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
-) -> Outcome[F]:
-    """The materialisation after a change; counts that were not kept are taken from I first. Refuses recursion."""
-    _refuse(program.recursive)
-    return counting_else(engine, None, program, E, I, removed, added, work, kept)
+def counting(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change. Refuses recursive rules."""
+    _refuse(update.rules.recursive)
+    return _count(update, None)
 
 
-def counting_else(
-    engine: Engine[F],
-    decrease: Decrease | None,
-    program: Program,
-    E: F,
-    I: F,
-    removed: F,
-    added: F,
-    work: Work,
-    kept: object = None,
-) -> Outcome[F]:
-    """The same for any program: `decrease` says which facts of a recursive stratum are gone."""
-    stages = _stages(program)
+def counting_with_bf(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change; Backward/Forward maintains the recursive strata."""
+    return _count(update, backward_forward.decrease)
+
+
+def _count(update: Update[F], decrease: Decrease | None) -> Outcome[F]:
+    """Counts that the update does not have are taken from I. `decrease` is for the facts of recursive strata."""
+    stages = _stages(update.rules)
     if stages is None or (decrease is None and any(s.recursive for s in stages)):
-        nothing = engine.fact_set(())
-        removing, adding = program.in_two_steps()
-        first = counting_else(engine, decrease, removing, E - added, I, removed, nothing, work, kept)
-        return first.then(counting_else(engine, decrease, adding, E, first.I, nothing, added, work, first.kept))
+        return update.in_two_steps(partial(_count, decrease=decrease))
+    engine, E, I = update.engine, update.E, update.I
     counted = [s.layer for s in stages if not s.recursive]
     before = tuple(r for layer in counted for r in (*layer.kept, *layer.removed))
     after = tuple(r for layer in counted for r in (*layer.kept, *layer.added))
-    change = _Change(engine, _counts(engine, before, (E - added) | removed, I, kept), E, I, work)
-    change.move(engine.ones(added), engine.ones(removed))
+    explicit_before = (E - update.added) | update.removed
+    counts = _counts(engine, before, explicit_before, I, update.algorithm_state)
+    change = _Change(engine, counts, E, I, update.work)
+    change.move(engine.ones(update.added), engine.ones(update.removed))
     for stage in stages:
         change.run(stage, decrease)
-    return Outcome(change.after, change.plus, change.minus, Counted(change.counts, after))
+    return Outcome(change.after, change.plus, change.minus, DerivationCounts(change.counts, after))
 
 
-def _stages(program: Program) -> list[Stage] | None:
+def _stages(rules: RuleChange) -> list[Stage] | None:
     """None if old and new rules cannot be ordered together."""
     try:
-        return program.stages
+        return rules.stages
     except RuleError:
         return None
 
@@ -101,9 +96,10 @@ def _refuse(recursive: Sequence[Rule]) -> None:
         )
 
 
-def _counts(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F, kept: object) -> Tally[F]:
+def _counts(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F, algorithm_state: object) -> Tally[F]:
     """The counts of these rules before the change. Of rules that were counted already nothing is looked at."""
-    counted: Counted[F] = kept if isinstance(kept, Counted) else Counted(engine.ones(E), ())
+    none: DerivationCounts[F] = DerivationCounts(engine.ones(E), ())
+    counted = algorithm_state if isinstance(algorithm_state, DerivationCounts) else none
     if counted.rules == rules:
         return counted.counts
     wanted, old = ({r.key: r for r in some} for some in (rules, counted.rules))
@@ -133,7 +129,7 @@ class _Change(Generic[F]):
         self.now = Side(self.engine, self.nothing, self.after, self.after, self.after, self.minus, Z)
 
     def run(self, stage: Stage, decrease: Decrease | None) -> None:
-        """Count what a stage gains and loses; or have its change made, if there is somebody to make it."""
+        """Count what a stage gains and loses; `decrease`, if given, maintains a recursive stage instead."""
         after = (*stage.layer.kept, *stage.layer.added)
         if stage.recursive and decrease is not None:
             self._decrease(stage.layer, decrease)

@@ -21,11 +21,17 @@ from typing import TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule
-from tidelog.algorithms.layers import Support
+from tidelog.algorithms.layers import Support, maintain
+from tidelog.algorithms.update import Outcome, Update
 from tidelog.rules.maintenance_rules import DEL, NEW, OLD, Marked, deletions, rederivations
 from tidelog.rules.syntax import Atom, Negation
 
 F = TypeVar("F", bound=FactSet)
+
+
+def declarative_dred(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change."""
+    return maintain(update, decrease)
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:

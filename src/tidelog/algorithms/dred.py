@@ -19,11 +19,17 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
 from tidelog.algebra.sourced_rule import with_body
-from tidelog.algorithms.layers import Support
+from tidelog.algorithms.layers import Support, maintain
+from tidelog.algorithms.update import Outcome, Update
 
 F = TypeVar("F", bound=FactSet)
 
 _FEW = 2_000  # overdeleted facts up to which one derivation of each is looked for before all of them
+
+
+def dred(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change."""
+    return maintain(update, decrease)
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:

@@ -10,40 +10,42 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward, dred
-from tidelog.algorithms.layers import Program, Support, maintain
+from tidelog.algorithms.layers import Support, maintain
 from tidelog.algorithms.semi_naive import rematerialise
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, Update
 
 F = TypeVar("F", bound=FactSet)
 
 LITTLE = 2  # overdeleted facts for each lost one: `bench/maintenance` and `bench/updates` show both kinds of change
 
 
-def decrease(support: Support[F], lost: F, work: Work) -> F:
-    """The facts that are gone: by DRed or by Backward/Forward, layer by layer."""
+def dred_with_bf(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change: each layer by DRed, or by Backward/Forward if DRed overdeletes much."""
+    return maintain(update, _dred_or_bf)
+
+
+def dred_with_rematerialise(update: Update[F]) -> Outcome[F]:
+    """For changes past the equilibrium, where Backward/Forward does not pay."""
+    try:
+        return maintain(update, _dred_or_give_up)
+    except _OverdeletedError:
+        return rematerialise(update)
+
+
+class _OverdeletedError(Exception):
+    """DRed overdeletes far more than is lost."""
+
+
+def _dred_or_bf(support: Support[F], lost: F, work: Work) -> F:
     gone = dred.decrease_within(support, lost, LITTLE * len(lost), work)
     return backward_forward.decrease(support, lost, work) if gone is None else gone
 
 
-def dred_else_rematerialise(
-    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
-) -> Outcome[F]:
-    """For changes past the equilibrium, where Backward/Forward is no choice."""
-    try:
-        return maintain(engine, _decrease_or_give_up, program, E, I, removed, added, work)
-    except _TooMuchError:
-        return rematerialise(engine, program, E, I, removed, added, work)
-
-
-class _TooMuchError(Exception):
-    """Overdeletion goes beyond what is lost."""
-
-
-def _decrease_or_give_up(support: Support[F], lost: F, work: Work) -> F:
+def _dred_or_give_up(support: Support[F], lost: F, work: Work) -> F:
     gone = dred.decrease_within(support, lost, LITTLE * len(lost), work)
     if gone is None:
-        raise _TooMuchError
+        raise _OverdeletedError
     return gone

@@ -18,9 +18,15 @@ from typing import TypeVar
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
-from tidelog.algorithms.layers import Support
+from tidelog.algorithms.layers import Support, maintain
+from tidelog.algorithms.update import Outcome, Update
 
 F = TypeVar("F", bound=FactSet)
+
+
+def fp_update(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change."""
+    return maintain(update, decrease)
 
 
 def decrease(support: Support[F], lost: F, work: Work) -> F:

@@ -20,8 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain, groupby
+from functools import partial
 from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
@@ -29,72 +28,13 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_sources, with_sources
 from tidelog.algorithms.aggregates import Groups, given_by
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, Update
 from tidelog.errors import RuleError
-from tidelog.rules.analysis.strata import Layer, Stratum, divided, layers, levels, stratify
+from tidelog.rules.analysis.strata import Layer
 from tidelog.rules.analysis.substitution import unnegated
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
-
-
-@dataclass(frozen=True)
-class Stage:
-    """Rules that do not read what they derive, or else a recursive stratum."""
-
-    layer: Layer
-    recursive: bool
-
-
-@dataclass(frozen=True)
-class Program:
-    """The rules before a change, and after it."""
-
-    before: tuple[Rule, ...]
-    after: tuple[Rule, ...]
-
-    @cached_property
-    def layers(self) -> list[Layer]:
-        """Raises `RuleError` when old and new rules cannot be ordered together."""
-        return layers(self.before, self.after)
-
-    @cached_property
-    def strata(self) -> list[Stratum]:
-        """The strata of the rules after the change."""
-        return _strata(self.after)
-
-    @cached_property
-    def stages(self) -> list[Stage]:
-        """Finer than layers, so that each can be maintained in its own way. Raises `RuleError` like `layers`."""
-        old, new = ({r.key: r for r in rules} for rules in (self.before, self.after))
-        stages: list[Stage] = []
-        for recursive, group in groupby(_strata(tuple({**old, **new}.values())), lambda stratum: stratum.recursive):
-            parts = [stratum.rules for stratum in group]
-            some = parts if recursive else levels(tuple(chain.from_iterable(parts)))
-            stages += [Stage(divided(rules, old.keys(), new.keys()), recursive) for rules in some]
-        return stages
-
-    @cached_property
-    def recursive(self) -> tuple[Rule, ...]:
-        """The rules that are recursive before the change, or after it."""
-        strata = (*_strata(self.before), *self.strata)
-        return tuple({r.key: r for s in strata if s.recursive for r in s.rules}.values())
-
-    @cached_property
-    def is_changed(self) -> bool:
-        return self.before is not self.after and {r.key for r in self.before} != {r.key for r in self.after}
-
-    def in_two_steps(self) -> tuple[Program, Program]:
-        """Rules are removed first, then added."""
-        keys = {r.key for r in self.after}
-        kept = tuple(r for r in self.before if r.key in keys)
-        return Program(self.before, kept), Program(kept, self.after)
-
-
-@lru_cache(maxsize=16)
-def _strata(rules: tuple[Rule, ...]) -> list[Stratum]:
-    """Kept: what is after one change is before the next."""
-    return stratify(rules)
 
 
 @dataclass(frozen=True)
@@ -125,32 +65,21 @@ class Decrease(Protocol):
     def __call__(self, support: Support[F], lost: F, work: Work) -> F: ...
 
 
-def maintain(
-    engine: Engine[F], decrease: Decrease, program: Program, E: F, I: F, removed: F, added: F, work: Work
-) -> Outcome[F]:
-    """The materialisation after a change. `removed` were explicit and are not any more; `added` are explicit now."""
+def maintain(update: Update[F], decrease: Decrease) -> Outcome[F]:
+    """The materialisation after a change, layer by layer; `decrease` decides which facts are gone."""
     try:
-        order = program.layers
+        layers = update.rules.layers
     except RuleError:
-        return _in_two_steps(engine, decrease, program, E, I, removed, added, work)
-    minus, plus = removed, added - I
+        return update.in_two_steps(partial(maintain, decrease=decrease))
+    engine, E, I = update.engine, update.E, update.I
+    minus, plus = update.removed, update.added - I
     nothing = engine.fact_set(())
     lower: tuple[Rule, ...] = ()
-    for layer in order:
+    for layer in layers:
         change = LayerChange(engine, layer, lower, E, I, nothing)
-        minus, plus = change.maintain(decrease, minus, plus, work)
+        minus, plus = change.maintain(decrease, minus, plus, update.work)
         lower = (*lower, *layer.kept, *layer.added)
     return Outcome((I - minus) | plus, plus, minus)
-
-
-def _in_two_steps(
-    engine: Engine[F], decrease: Decrease, program: Program, E: F, I: F, removed: F, added: F, work: Work
-) -> Outcome[F]:
-    """Old and new rules cannot be ordered together (one undoes what the other negates): remove first, then add."""
-    nothing = engine.fact_set(())
-    removing, adding = program.in_two_steps()
-    first = maintain(engine, decrease, removing, E - added, I, removed, nothing, work)
-    return first.then(maintain(engine, decrease, adding, E, first.I, nothing, added, work))
 
 
 @dataclass(frozen=True)

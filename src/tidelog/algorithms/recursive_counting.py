@@ -28,8 +28,7 @@ from tidelog.algebra.fixpoint import check_bound
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted
 from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups
-from tidelog.algorithms.layers import Program
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.errors import RuleError
 from tidelog.rules.analysis.strata import Layer, divided, layers
 from tidelog.rules.syntax import Rule
@@ -60,29 +59,29 @@ class Counters(Generic[F]):
 
 
 @dataclass(frozen=True)
-class Counted(Generic[F]):
+class IterationCounts(Generic[F]):
     """What is kept from one change to the next."""
 
     layers: tuple[Counters[F], ...]
 
 
-def recursive_counting(
-    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
-) -> Outcome[F]:
-    """The materialisation after a change. Without counters that were kept, or where rules are added that put the old
-    ones in another order, all is counted from E.
+def recursive_counting(update: Update[F]) -> Outcome[F]:
+    """The materialisation after a change.
+
+    It counts all from E if the update has no counters, or if the new rules put the old ones in another order.
     """
-    plan = _plan(engine, program, kept)
+    engine, I = update.engine, update.I
+    plan = _plan(engine, update.rules, update.algorithm_state)
     if plan is not None:
-        return _maintain(engine, plan, removed, added, work)
-    order = layers((), program.after)
-    outcome = _maintain(engine, _aligned(engine, order, _nothing(engine)) or [], engine.fact_set(()), E, work)
-    return Outcome(outcome.I, outcome.I - I, I - outcome.I, outcome.kept)
+        return _maintain(engine, plan, update.removed, update.added, update.work)
+    plan = _aligned(engine, layers((), update.rules.after), _nothing(engine)) or []
+    outcome = _maintain(engine, plan, engine.fact_set(()), update.E, update.work)
+    return Outcome(outcome.I, outcome.I - I, I - outcome.I, outcome.algorithm_state)
 
 
-def _nothing(engine: Engine[F]) -> Counted[F]:
+def _nothing(engine: Engine[F]) -> IterationCounts[F]:
     """The counters of no facts and no rules."""
-    return Counted((_starting(engine, (), engine.fact_set(())),))
+    return IterationCounts((_starting(engine, (), engine.fact_set(())),))
 
 
 def _starting(engine: Engine[F], rules: tuple[Rule, ...], known: F) -> Counters[F]:
@@ -93,21 +92,21 @@ def _starting(engine: Engine[F], rules: tuple[Rule, ...], known: F) -> Counters[
 _Plan = list[tuple[Counters[F], Layer]]
 
 
-def _plan(engine: Engine[F], program: Program, kept: object) -> _Plan[F] | None:
+def _plan(engine: Engine[F], rules: RuleChange, algorithm_state: object) -> _Plan[F] | None:
     """The layers as they were counted, and the rules of each before and after; None if they do not fit together."""
-    if not isinstance(kept, Counted):
+    if not isinstance(algorithm_state, IterationCounts):
         return None
-    old, new = ({r.key for r in rules if r.heads} for rules in (program.before, program.after))
+    old, new = ({r.key for r in some if r.heads} for some in (rules.before, rules.after))
     if new <= old:
-        return [(counters, divided(counters.rules, old, new)) for counters in kept.layers]
+        return [(counters, divided(counters.rules, old, new)) for counters in algorithm_state.layers]
     try:
-        return _aligned(engine, program.layers, kept)
+        return _aligned(engine, rules.layers, algorithm_state)
     except RuleError:
         return None
 
 
-def _aligned(engine: Engine[F], order: Sequence[Layer], kept: Counted[F]) -> _Plan[F] | None:
-    explicit, *waiting = kept.layers
+def _aligned(engine: Engine[F], order: Sequence[Layer], counted: IterationCounts[F]) -> _Plan[F] | None:
+    explicit, *waiting = counted.layers
     plan: _Plan[F] = [(explicit, Layer(()))]
     for layer in order:
         keys = {r.key for r in (*layer.kept, *layer.removed)}
@@ -128,7 +127,7 @@ def _maintain(engine: Engine[F], plan: _Plan[F], minus: F, plus: F, work: Work) 
         counters, minus, plus = change.counters(), change.minus, change.plus
         if counters.rules or not after:
             after.append(counters)
-    return Outcome(counters.known, plus, minus, Counted(tuple(after)))
+    return Outcome(counters.known, plus, minus, IterationCounts(tuple(after)))
 
 
 class _LayerChange(Generic[F]):

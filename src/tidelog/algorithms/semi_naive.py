@@ -18,8 +18,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import fixpoint
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.algorithms.layers import Program
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, Update
 from tidelog.rules.analysis.strata import Stratum
 from tidelog.rules.syntax import Rule
 
@@ -45,9 +44,7 @@ def _incremental(stratum: Stratum) -> list[Rule]:
     return [r for r in stratum.rules if not _runs_once(r)]
 
 
-def rematerialise(
-    engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
-) -> Outcome[F]:
-    """From the explicit facts E after the change; what was known before serves only to tell the difference."""
-    after = materialise(engine, program.strata, E, work)
-    return Outcome(after, added=after - I, removed=I - after)
+def rematerialise(update: Update[F]) -> Outcome[F]:
+    """From the explicit facts E after the change; I serves only to tell the difference."""
+    after = materialise(update.engine, update.rules.strata, update.E, update.work)
+    return Outcome(after, added=after - update.I, removed=update.I - after)

@@ -13,8 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.equality.policy import mode_of
-from tidelog.algorithms.layers import Program
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.changes.choose import Choice, choose
 from tidelog.changes.constraints import check_constraints
 from tidelog.changes.inputs import Input
@@ -76,9 +75,11 @@ def attempt(
     ruled = with_rules(before, plus, without, checks.allow_cartesian)
     arities = {**before.E.arities(), **ruled.arities}
     added, removed = read_into(engine, plus, arities), read_into(engine, minus, arities)
-    done = maintained(engine, before, ruled, before.E, before.I, added, removed, algorithm, work, checks, before.kept)
+    done = maintained(
+        engine, before, ruled, before.E, before.I, added, removed, algorithm, work, checks, before.algorithm_state
+    )
     outcome, choice = done.outcome, done.choice
-    after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, kept=outcome.kept)
+    after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, algorithm_state=outcome.algorithm_state)
     engine.release_memory(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
@@ -101,17 +102,20 @@ def maintained(
     algorithm: str,
     work: Work,
     checks: Checks,
-    kept: object = None,
+    algorithm_state: object = None,
 ) -> Maintained[F]:
     """The facts of a change carried out on any engine, which has the facts E and I; `ruled` has the new rules."""
     mode = mode_of(before.options)
     gone, new = (removed - added) & E, added - E
-    program = before.program if ruled.program is before.program else Program(before.program.after, ruled.program.after)
-    choice = choose(algorithm, program, len(E), len(gone), kept)
+    program = (
+        before.program if ruled.program is before.program else RuleChange(before.program.after, ruled.program.after)
+    )
+    choice = choose(algorithm, program, len(E), len(gone), algorithm_state)
     E_after = (E - removed) | added
-    outcome = mode.change(choice.algorithm, engine, program, E_after, I, gone, new, work, kept)
+    update = Update(engine, program, E_after, I, gone, new, work, algorithm_state)
+    outcome = mode.algorithm(choice.algorithm)(update)
     old, constraints = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, ruled))
-    checked = Program(mode.rules(engine, old, I), mode.rules(engine, constraints, outcome.I))
+    checked = RuleChange(mode.rules(engine, old, I), mode.rules(engine, constraints, outcome.I))
     check_constraints(engine, checked, outcome, strict=checks.strict)
     return Maintained(E_after, new, gone, outcome, choice)
 
@@ -119,7 +123,8 @@ def maintained(
 def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
     """All that follows from the explicit facts, from scratch."""
     nothing, mode = engine.fact_set(()), mode_of(state.options)
-    return mode.change("rematerialise", engine, state.program, state.E, nothing, nothing, state.E, Work(), None).I
+    update = Update(engine, state.program, state.E, nothing, nothing, state.E, Work())
+    return mode.algorithm("rematerialise")(update).I
 
 
 def with_rules(state: State, plus: Input, remove: Sequence[Rule], allow_cartesian: bool) -> State:
@@ -128,7 +133,7 @@ def with_rules(state: State, plus: Input, remove: Sequence[Rule], allow_cartesia
     rules = _change_rules(old, plus.rules, remove)
     if rules != old:
         arities = check_rules(rules, state.E.arities(), allow_cartesian=allow_cartesian)
-        program = Program(rules, rules)
+        program = RuleChange(rules, rules)
         program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
         state = replace(state, program=program, arities=arities)
     return replace(state, prefixes={**state.prefixes, **plus.prefixes}) if plus.prefixes else state

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidelog.algorithms.counting import Counted
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.counting import DerivationCounts
 from tidelog.algorithms.registry import ALGORITHMS
+from tidelog.algorithms.update import RuleChange
 from tidelog.errors import UsageError
 
 ENGINES = ("auto", "local", "spark")
@@ -28,10 +28,11 @@ class Choice:
     reason: str
 
 
-def choose(asked: str, program: Program, explicit: int, removed: int, kept: object = None) -> Choice:
-    """`explicit` facts before the change, of which some are `removed`; `kept` is what the change before left.
+def choose(asked: str, program: RuleChange, explicit: int, removed: int, algorithm_state: object = None) -> Choice:
+    """The algorithm for a change that removes `removed` of `explicit` facts.
 
-    Counts are there if counting was asked for before: then they are used, and with that kept.
+    `algorithm_state` is what the previous change left. If it holds counts, the user asked for counting before, and
+    counting goes on.
     """
     if asked != "auto":
         if asked not in ALGORITHMS:
@@ -44,7 +45,7 @@ def choose(asked: str, program: Program, explicit: int, removed: int, kept: obje
         return Choice("rematerialise", told)
     if removed > max(_FEW, _EQUILIBRIUM * explicit):
         return Choice("dred+rematerialise", f"{told}; dred as long as it overdeletes little")
-    if isinstance(kept, Counted):
+    if isinstance(algorithm_state, DerivationCounts):
         if program.recursive:
             return Choice("counting+bf", "counts are kept; recursive strata by bf")
         return Choice("counting", "counts are kept, and no rule is recursive")

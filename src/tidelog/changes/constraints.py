@@ -19,8 +19,7 @@ from typing import TypeVar
 from tidelog.algebra.engine import Engine
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted, with_sources
-from tidelog.algorithms.layers import Program
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import RULESET, Term, Value, to_value
@@ -33,7 +32,7 @@ F = TypeVar("F", bound=FactSet)
 _SHOWN = 3
 
 
-def check_constraints(engine: Engine[F], program: Program, outcome: Outcome[F], *, strict: bool = False) -> None:
+def check_constraints(engine: Engine[F], program: RuleChange, outcome: Outcome[F], *, strict: bool = False) -> None:
     """Raise for the first constraint that the change gives a match, with a few of its matches."""
     old = set() if program.before is program.after else {(r.key, r.report) for r in program.before if r.is_constraint}
     for rule in program.after:

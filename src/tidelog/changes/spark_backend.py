@@ -93,7 +93,7 @@ class Tried:
         """The same in this process."""
         delta = Delta(*(facts.to_local() for facts in self.sets()))
         E, I = delta.apply(self.before.E, self.before.I)
-        after = replace(self.ruled, E=E, I=I, version=self.version, kept=None)
+        after = replace(self.ruled, E=E, I=I, version=self.version, algorithm_state=None)
         added, removed = FactAnswers(delta.I_added, delta.E_added), FactAnswers(delta.I_removed, delta.E_removed)
         return Attempt(after, self.change(added, removed), delta)
 

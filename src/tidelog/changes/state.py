@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.update import RuleChange
 from tidelog.changes.result import Difference, only_in
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
@@ -35,11 +35,11 @@ class State:
 
     E: LocalFacts
     I: LocalFacts
-    program: Program = field(default_factory=lambda: Program((), ()))  # its rules, unchanged
+    program: RuleChange = field(default_factory=lambda: RuleChange((), ()))  # its rules, unchanged
     arities: Mapping[str, int] = field(default_factory=dict)  # of the predicates in the rules
     prefixes: Mapping[str, str] = field(default_factory=dict)
     version: int = 0
-    kept: object = None  # what the algorithm that made this version goes on from, such as counts
+    algorithm_state: object = None  # what the algorithm that made this version goes on from, such as counts
     options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
     settled: Settled = field(default_factory=Settled)  # rules, prefixes and options of a version on disk,
     sums: Sums | None = None  # and what its digest is made of
@@ -92,13 +92,13 @@ def restored(stored: StoredVersion, before: State | None = None) -> State:
     """The state that was stored; rules that an earlier state has are not read again."""
     settled = stored.settled
     if before is not None and before.settled == settled:
-        return replace(before, E=stored.E, I=stored.I, version=stored.version, kept=None, sums=stored.sums)
+        return replace(before, E=stored.E, I=stored.I, version=stored.version, algorithm_state=None, sums=stored.sums)
     rules = tuple(parse_rules("\n".join(settled.rules), "the stored rules"))
     arities = check_rules(rules, stored.E.arities(), allow_cartesian=True)
     return State(
         stored.E,
         stored.I,
-        Program(rules, rules),
+        RuleChange(rules, rules),
         arities,
         settled.prefixes,
         stored.version,

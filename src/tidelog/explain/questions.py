@@ -20,7 +20,7 @@ from tidelog.store.store import Store
 
 def view_of(engine: LocalEngine, state: State) -> EqualityView[LocalFacts]:
     """The view of one version."""
-    rules, kept = state.program.after, state.kept
+    rules, kept = state.program.after, state.algorithm_state
     return equality_view(engine, state.E, state.I, rules, state.prefixes, state.options, kept)
 
 

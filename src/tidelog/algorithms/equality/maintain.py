@@ -39,9 +39,9 @@ from tidelog.algebra.sourced_rule import all_from, with_sources
 from tidelog.algorithms.backward_forward import Search
 from tidelog.algorithms.equality.representatives import AMONG, EQUALITY, SAME, Representatives, components, equalities
 from tidelog.algorithms.equality.rewriting import constants, goals, relevant, rewrite_rules, versions, with_constants
-from tidelog.algorithms.layers import Program, Support
+from tidelog.algorithms.layers import Support
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Rule
 
@@ -162,10 +162,10 @@ class Rewritten(Generic[F]):
 
     representatives: Representatives[F]
     E: F
-    program: Program = field(default_factory=lambda: Program((), ()))  # unchanged
+    rule_change: RuleChange = field(default_factory=lambda: RuleChange((), ()))  # before and after are equal
     source: tuple[Rule, ...] = ()  # the rules as users gave them
     standing: Mapping[Term, Term] = field(default_factory=dict)  # for the constants in them
-    kept: object = None  # what the algorithm itself goes on from
+    algorithm_state: object = None  # of the algorithm that maintains the rewritten rules
 
     @property
     def engine(self) -> Engine[F]:
@@ -173,16 +173,16 @@ class Rewritten(Generic[F]):
 
     @property
     def rules(self) -> tuple[Rule, ...]:
-        return self.program.after
+        return self.rule_change.after
 
     def moved(self, representatives: Representatives[F], E: F, source: tuple[Rule, ...]) -> Rewritten[F]:
         """With other representatives, explicit facts and rules; refuses what cannot be done."""
         standing = representatives.of(constants(source))
         if source is self.source and standing == self.standing:
-            return replace(self, representatives=representatives, E=E, kept=None)
+            return replace(self, representatives=representatives, E=E, algorithm_state=None)
         rules = rewrite_rules(source, standing)
         relevant(rules)
-        return Rewritten(representatives, E, Program(rules, rules), source, standing)
+        return Rewritten(representatives, E, RuleChange(rules, rules), source, standing)
 
 
 def rewritten(engine: Engine[F], rules: tuple[Rule, ...], E: F, I: F) -> Rewritten[F]:
@@ -204,24 +204,35 @@ class Move(Generic[F]):
     def maintained(self, name: str, I: F, work: Work) -> Outcome[F]:
         """By an algorithm that knows nothing of equality."""
         before, after = self.before, self.after
-        program = before.program if after.rules is before.rules else Program(before.rules, after.rules)
-        return ALGORITHMS[name](after.engine, program, after.E, I, self.removed, self.added, work, before.kept)
+        is_same = after.rules is before.rules
+        rules = before.rule_change if is_same else RuleChange(before.rules, after.rules)
+        state = before.algorithm_state
+        return ALGORITHMS[name](Update(after.engine, rules, after.E, I, self.removed, self.added, work, state))
 
 
-def maintain(
-    name: str, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object = None
-) -> Outcome[F]:
-    """The materialisation over representatives after a change; E, `removed` and `added` are as users gave them.
+@dataclass(frozen=True)
+class ByRewriting:
+    """An algorithm over representatives, made from the algorithm with this name."""
 
-    The outcome's changes are over representatives too, and its `kept` is a `Rewritten`.
-    """
-    before = kept if isinstance(kept, Rewritten) else rewritten(engine, program.before, (E - added) | removed, I)
-    if name == AFRESH:
-        move = _afresh(before, E, program.after)
-    else:
-        move = _taken_apart(before, program, E, I, removed, added, work)
-    step = outcome = move.maintained(name, I, work)
-    state = replace(move.after, kept=step.kept)
+    name: str
+
+    def __call__(self, update: Update[F]) -> Outcome[F]:
+        """The materialisation over representatives; E, `removed` and `added` of the update are as users gave them.
+
+        The outcome's changes are over representatives too, and its `algorithm_state` is a `Rewritten`.
+        """
+        return _maintain(self.name, update)
+
+
+def _maintain(name: str, update: Update[F]) -> Outcome[F]:
+    engine, work, before = update.engine, update.work, update.algorithm_state
+    if not isinstance(before, Rewritten):
+        explicit_before = (update.E - update.added) | update.removed
+        before = rewritten(engine, update.rules.before, explicit_before, update.I)
+    is_afresh = name == AFRESH
+    move = _afresh(before, update.E, update.rules.after) if is_afresh else _taken_apart(before, update)
+    step = outcome = move.maintained(name, update.I, work)
+    state = replace(move.after, algorithm_state=step.algorithm_state)
     while pairs := list(equalities(engine, step.added)):
         state, step = _merged(name, state, components(pairs), step.I, work)
         outcome = outcome.then(step)
@@ -238,29 +249,28 @@ def _afresh(before: Rewritten[F], E: F, rules: tuple[Rule, ...]) -> Move[F]:
     return Move(before, after, nothing, nothing)
 
 
-def _taken_apart(before: Rewritten[F], program: Program, E: F, I: F, removed: F, added: F, work: Work) -> Move[F]:
+def _taken_apart(before: Rewritten[F], update: Update[F]) -> Move[F]:
     """To the explicit facts and rules after the change, over representatives that are beyond doubt."""
-    old = before.representatives
+    old, E, work = before.representatives, update.E, update.work
     explicit = Explicit(old, E)
-    lost = old.rewrite(removed)
+    lost = old.rewrite(update.removed)
     gone = lost - old.standing_for(lost, E)
-    doubted = _doubted(before, program, explicit, before.E - gone, I, lost, work)
+    doubted = _doubted(before, update, explicit, before.E - gone, lost)
     parts = explicit.parts(doubted)
     hidden = old.mentioning(before.E, doubted)
     same = old.same(parts)
     representatives = Representatives(old.engine, (old.facts - hidden.of_predicate(SAME)) | same)
-    restored = representatives.rewrite(old.mentioning(E, parts) | added) | same
+    restored = representatives.rewrite(old.mentioning(E, parts) | update.added) | same
     gone = gone | hidden
-    after = before.moved(representatives, (before.E - gone) | restored, program.after)
+    after = before.moved(representatives, (before.E - gone) | restored, update.rules.after)
     work.count("split", len(doubted))
     return Move(before, after, gone - restored, restored - before.E)
 
 
-def _doubted(
-    before: Rewritten[F], program: Program, explicit: Explicit[F], E: F, I: F, lost: F, work: Work
-) -> set[Term]:
+def _doubted(before: Rewritten[F], update: Update[F], explicit: Explicit[F], E: F, lost: F) -> set[Term]:
     """The cliques that the change puts in doubt."""
     engine, old = before.engine, before.representatives
+    program, I, work = update.rules, update.I, update.work
     if not old.facts or not (lost or program.is_changed):
         return set()
     rules = relevant(before.rules)
@@ -271,7 +281,7 @@ def _doubted(
     return doubtful(SolidSupport(engine, rules, I, I, I, E, (), explicit), lost, work)
 
 
-def _dropped(before: Rewritten[F], program: Program) -> Iterator[Rule]:
+def _dropped(before: Rewritten[F], program: RuleChange) -> Iterator[Rule]:
     """The rules that the change removes, over representatives: also those that derive nothing more than others do
     there, or nothing new, for that may be their own doing.
     """
@@ -295,7 +305,7 @@ def _merged(
     work.count("merged", len(moved.facts))
     if any(n.atom.predicate != SAME for r in after.rules for n in r.negations):
         outcome = Move(before, after, explicit - asserted, asserted - before.E).maintained(name, I, work)
-        return replace(after, kept=outcome.kept), outcome
+        return replace(after, algorithm_state=outcome.algorithm_state), outcome
     return after, _replaced(before, after, I, old, new, work)
 
 

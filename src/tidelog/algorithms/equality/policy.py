@@ -13,12 +13,11 @@ from typing import Generic, Protocol, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.algorithms.equality.maintain import maintain
+from tidelog.algorithms.equality.maintain import ByRewriting
 from tidelog.algorithms.equality.representatives import SAME, Representatives
 from tidelog.algorithms.equality.rewriting import constants, query_versions, rewrite_rules, with_constants
-from tidelog.algorithms.layers import Program
 from tidelog.algorithms.registry import ALGORITHMS
-from tidelog.algorithms.update import Outcome
+from tidelog.algorithms.update import Algorithm
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -97,10 +96,8 @@ def answers(engine: Engine[F], query: Rule, I: F) -> F:
 class Mode(Protocol):
     """What a knowledge base asks. I is the materialisation as it is stored, E are explicit facts as users gave them."""
 
-    def change(
-        self, name: str, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object
-    ) -> Outcome[F]:
-        """What the algorithm of that name makes of I."""
+    def algorithm(self, name: str) -> Algorithm:
+        """The algorithm with this name, for what is stored."""
         ...
 
     def rules(self, engine: Engine[F], rules: Iterable[Rule], I: F) -> tuple[Rule, ...]:
@@ -119,10 +116,8 @@ class Mode(Protocol):
 class Off:
     """What is stored is what users see."""
 
-    def change(
-        self, name: str, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object
-    ) -> Outcome[F]:
-        return ALGORITHMS[name](engine, program, E, I, removed, added, work, kept)
+    def algorithm(self, name: str) -> Algorithm:
+        return ALGORITHMS[name]
 
     def rules(self, engine: Engine[F], rules: Iterable[Rule], I: F) -> tuple[Rule, ...]:
         return tuple(rules)
@@ -137,10 +132,8 @@ class Off:
 class Rewriting:
     """What is stored is about representatives."""
 
-    def change(
-        self, name: str, engine: Engine[F], program: Program, E: F, I: F, removed: F, added: F, work: Work, kept: object
-    ) -> Outcome[F]:
-        return maintain(name, engine, program, E, I, removed, added, work, kept)
+    def algorithm(self, name: str) -> Algorithm:
+        return ByRewriting(name)
 
     def rules(self, engine: Engine[F], rules: Iterable[Rule], I: F) -> tuple[Rule, ...]:
         source = tuple(rules)

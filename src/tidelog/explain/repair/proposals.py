@@ -8,7 +8,7 @@ from itertools import islice
 from typing import overload
 
 from tidelog.algebra.engine import Engine
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.update import RuleChange
 from tidelog.changes.result import Change
 from tidelog.errors import ConstraintError, UsageError
 from tidelog.explain.explained_version import ExplainedVersion, NumberedRule, agree
@@ -169,7 +169,12 @@ class Repairs(Sequence[Repair]):
 
 
 def repairs(
-    engine: Engine[F], E: F, I: F, program: Program, request: RepairRequest, preview: Callable[[Sequence[Fact]], Change]
+    engine: Engine[F],
+    E: F,
+    I: F,
+    program: RuleChange,
+    request: RepairRequest,
+    preview: Callable[[Sequence[Fact]], Change],
 ) -> Repairs:
     """The lightest sets of explicit facts whose removal makes the fact disappear, each checked by `preview`."""
     rules = tuple(NumberedRule(n, r) for n, r in enumerate(program.after, 1) if r.heads)

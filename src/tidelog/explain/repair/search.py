@@ -26,7 +26,7 @@ from tidelog.explain.repair.support import NonmonotoneCauses, RemainingProof, is
 from tidelog.model.facts import Fact
 
 if TYPE_CHECKING:
-    from tidelog.algorithms.layers import Program
+    from tidelog.algorithms.update import RuleChange, Update
 
 F = TypeVar("F", bound=FactSet)
 
@@ -40,7 +40,7 @@ class RepairSearch(Generic[F]):
     """The search for one fact. `unbreakable`: the first proof that no set breaks. `ended`: all sets were tried."""
 
     explained: ExplainedVersion[F]
-    program: Program
+    program: RuleChange
     goal: Fact
     is_kept: Callable[[Fact], bool]
     weight: Callable[[Fact], float]
@@ -124,7 +124,7 @@ class RepairSearch(Generic[F]):
         before = self.explained
         gone = before.engine.fact_set(S) & before.E
         E, nothing = before.E - gone, before.engine.fact_set(())
-        I = ALGORITHMS["bf"](before.engine, self.program, E, before.I, gone, nothing, Work(), None).I
+        I = ALGORITHMS["bf"](Update(before.engine, self.program, E, before.I, gone, nothing, Work())).I
         return ExplainedVersion(before.engine, E, I, before.rules, before.prefixes)
 
     def check(self) -> None:

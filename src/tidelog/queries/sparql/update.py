@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tidelog import formats
 from tidelog.algorithms.equality.policy import mode_of
-from tidelog.algorithms.layers import Program
+from tidelog.algorithms.update import RuleChange
 from tidelog.changes.apply import attempt
 from tidelog.changes.inputs import Input
 from tidelog.changes.state import State
@@ -154,7 +154,7 @@ class _Request:
 def _unconstrained(state: State) -> State:
     """What is between operations need not meet the constraints; the change as a whole is checked later."""
     rules = tuple(rule for rule in state.program.after if not rule.is_constraint)
-    return replace(state, program=Program(rules, rules), kept=None)
+    return replace(state, program=RuleChange(rules, rules), algorithm_state=None)
 
 
 def _bound(columns: list[pa.Array]) -> list[pa.Array]:
