@@ -13,7 +13,7 @@ import clingo
 from bench.case import Case, Measure
 from bench.dialects import clingo_fact, clingo_rules
 from tidelog.rules.parsing.parser import parse_program
-from tidelog.rules.syntax import Program
+from tidelog.rules.syntax import RuleFile
 
 
 def run(case: Case) -> Measure:
@@ -42,7 +42,7 @@ def _triples(path: Path) -> Iterator[str]:
             yield clingo_fact("triple", line.rstrip(" .\n").split(" ", 2))
 
 
-def _imports(program: Program, folder: Path) -> Iterator[str]:
+def _imports(program: RuleFile, folder: Path) -> Iterator[str]:
     for source in program.imports:
         with (folder / f"{source.predicate}.csv").open(newline="") as file:
             yield from (clingo_fact(source.predicate, row) for row in csv.reader(file))

@@ -9,7 +9,7 @@ import pytest
 import tidelog
 from tests.equality.axioms import arities, axioms
 from tidelog.rules.parsing.parser import parse_program
-from tidelog.rules.syntax import Program
+from tidelog.rules.syntax import RuleFile
 
 BLOCKS = [
     block
@@ -18,7 +18,7 @@ BLOCKS = [
 ]
 
 
-def opened(program: Program, equality: str) -> tidelog.KnowledgeBase:
+def opened(program: RuleFile, equality: str) -> tidelog.KnowledgeBase:
     kb = tidelog.open(equality=equality)
     known = axioms(arities(program.rules, program.facts)) if equality == "off" else []
     kb.apply(add=program.facts, add_rules=[*program.rules, *known])

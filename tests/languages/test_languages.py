@@ -17,12 +17,12 @@ from tidelog.rules.analysis.safety import check_arity, check_rules
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.printer import format_fact, format_program
-from tidelog.rules.syntax import Program
+from tidelog.rules.syntax import RuleFile
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "languages.md"
 
 
-def checked(ending: str, text: str) -> Program:
+def checked(ending: str, text: str) -> RuleFile:
     """A program as a knowledge base takes it."""
     program = LANGUAGES[ending](text, "<text>")
     check_rules(program.rules, check_arity(program.facts))

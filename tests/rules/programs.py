@@ -19,8 +19,8 @@ from tidelog.rules.syntax import (
     Import,
     Literal,
     Negation,
-    Program,
     Rule,
+    RuleFile,
     Variable,
 )
 
@@ -125,8 +125,8 @@ facts: st.SearchStrategy[Fact] = st.builds(Fact, _predicates, st.lists(constants
 
 _values = st.one_of(_texts, st.integers(), st.booleans(), st.lists(_texts, min_size=1, max_size=3).map(tuple))
 _parameters = st.dictionaries(st.sampled_from(["resource", "format", "limit"]), _values)
-programs: st.SearchStrategy[Program] = st.builds(
-    Program,
+programs: st.SearchStrategy[RuleFile] = st.builds(
+    RuleFile,
     st.lists(rules, max_size=3),
     st.lists(facts, max_size=3),
     st.lists(st.builds(Import, _iris, st.just("csv"), _parameters), max_size=2),

@@ -13,7 +13,7 @@ from tidelog.errors import ParseError, TidelogError
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_facts, parse_program, parse_query, parse_rules
 from tidelog.rules.printer import format_program
-from tidelog.rules.syntax import Program
+from tidelog.rules.syntax import RuleFile
 
 GOOD = [case.program for case in cases("right_programs.txt")]
 WRONG = [case.program for case in cases("wrong_programs.txt")]
@@ -43,7 +43,7 @@ FRAGMENTS = [
 ]
 
 
-def survives(text: str) -> Program | None:
+def survives(text: str) -> RuleFile | None:
     with suppress(TidelogError):
         parse_query(text)
     try:

@@ -8,7 +8,7 @@ from tests.rules.programs import PREFIXES, facts, programs, rules
 from tidelog.model.facts import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_program, parse_rules
 from tidelog.rules.printer import format_fact, format_program, format_rule
-from tidelog.rules.syntax import Program, Rule
+from tidelog.rules.syntax import Rule, RuleFile
 
 DECLARED = "".join(f"@prefix {prefix}: <{expansion}> .\n" for prefix, expansion in PREFIXES.items())
 relaxed = settings(deadline=None, derandomize=True, max_examples=200)
@@ -40,5 +40,5 @@ def test_the_quick_way_of_reading_facts_agrees_with_the_tokens(fact: Fact) -> No
 
 @settings(relaxed, max_examples=60)
 @given(programs)
-def test_programs(program: Program) -> None:
+def test_programs(program: RuleFile) -> None:
     assert parse_program(format_program(program)) == program

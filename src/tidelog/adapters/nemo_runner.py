@@ -17,7 +17,7 @@ from tidelog.errors import InputError, RuleError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.queries.answers import Answers
 from tidelog.rules.analysis.safety import check_rules
-from tidelog.rules.syntax import Export, Program, Rule
+from tidelog.rules.syntax import Export, Rule, RuleFile
 
 OUT = Path("results")
 
@@ -117,7 +117,7 @@ def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[ExportedPredicate]
     return [ExportedPredicate(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
 
 
-def _warnings(program: Program) -> Iterator[str]:
+def _warnings(program: RuleFile) -> Iterator[str]:
     if not program.exports:
         yield "the program has no @export, so nothing was written"
     for rule in program.rules:

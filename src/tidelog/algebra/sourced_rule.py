@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from tidelog.algebra.fact_set import FactSet
-from tidelog.rules.syntax import Atom, Negation, Rule
+from tidelog.rules.syntax import Atom, Rule
 
 F = TypeVar("F", bound=FactSet)
 
@@ -27,19 +27,19 @@ class SourcedRule(Generic[F]):
 
 
 def with_sources(rule: Rule, sources: Sequence[F]) -> SourcedRule[F]:
-    assert len(sources) == sum(isinstance(b, Atom | Negation) for b in rule.body)
+    assert len(sources) == len(rule.literals)
     return SourcedRule(rule, tuple(sources))
 
 
 def all_from(rule: Rule, facts: F) -> SourcedRule[F]:
     """Every atom of the rule reads the same set."""
-    return SourcedRule(rule, (facts,) * sum(isinstance(b, Atom | Negation) for b in rule.body))
+    return SourcedRule(rule, (facts,) * len(rule.literals))
 
 
 def with_positive_sources(rule: Rule, sources: Sequence[F], negated: F) -> SourcedRule[F]:
     """One source for each positive atom, in order; every negated atom reads `negated`."""
     positive = iter(sources)
-    atoms = [b for b in rule.body if isinstance(b, Atom | Negation)]
+    atoms = rule.literals
     return with_sources(rule, [next(positive) if isinstance(b, Atom) else negated for b in atoms])
 
 

@@ -26,7 +26,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, with_body, with_sources
-from tidelog.rules.syntax import Assignment, Atom, Negation, Rule, Variable
+from tidelog.rules.syntax import Assignment, Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
 
@@ -92,7 +92,7 @@ class Side(Generic[F]):
     @staticmethod
     def _read(rule: Rule, positive: Sequence[F], negated: Sequence[F]) -> SourcedRule[F]:
         atoms, negations = iter(positive), iter(negated)
-        literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
+        literals = rule.literals
         return with_sources(rule, [next(atoms) if isinstance(b, Atom) else next(negations) for b in literals])
 
 

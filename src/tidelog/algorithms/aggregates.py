@@ -16,7 +16,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_sources
 from tidelog.rules.analysis.substitution import unnegated
-from tidelog.rules.syntax import Aggregate, Atom, Negation, Rule, Variable
+from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
 
@@ -57,7 +57,7 @@ class Groups(Generic[F]):
     def _touched(self, rule: Rule) -> Iterator[SourcedRule[F]]:
         """The keys of the groups in which a match comes or goes."""
         keys = replace(rule, heads=(_key(rule),))
-        positions = [b for b in rule.body if isinstance(b, Atom | Negation)]
+        positions = rule.literals
         for changed, facts in ((self.minus, self.before), (self.plus, self.after)):
             for i, literal in enumerate(positions):
                 if isinstance(literal, Atom) and changed.may_match(literal):

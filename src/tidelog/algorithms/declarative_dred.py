@@ -24,7 +24,7 @@ from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms.layers import Support, maintain
 from tidelog.algorithms.update import Outcome, Update
 from tidelog.rules.maintenance_rules import DEL, NEW, OLD, Marked, deletions, rederivations
-from tidelog.rules.syntax import Atom, Negation
+from tidelog.rules.syntax import Atom
 
 F = TypeVar("F", bound=FactSet)
 
@@ -89,5 +89,5 @@ def _pivoted(
 
 def _positive(marked: Marked) -> list[str]:
     """The superscripts of the positive atoms."""
-    literals = (b for b in marked.rule.body if isinstance(b, Atom | Negation))
+    literals = marked.rule.literals
     return [mark for literal, mark in zip(literals, marked.body, strict=True) if isinstance(literal, Atom)]

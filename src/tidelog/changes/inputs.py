@@ -26,7 +26,7 @@ from tidelog.errors import InputError, UsageError
 from tidelog.languages import LANGUAGES
 from tidelog.model.facts import Fact
 from tidelog.rules.parsing.parser import parse_program
-from tidelog.rules.syntax import Program, Rule
+from tidelog.rules.syntax import Rule, RuleFile
 
 PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
 
@@ -50,7 +50,7 @@ class Input:
     rules: list[Rule] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
 
-    def add_program(self, program: Program, folder: Path) -> None:
+    def add_program(self, program: RuleFile, folder: Path) -> None:
         """A program's facts, rules and imports; paths are relative to its folder."""
         self.facts += program.facts
         self.rules += program.rules
@@ -93,7 +93,7 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
 
 
-def read_program(path: Path) -> Program:
+def read_program(path: Path) -> RuleFile:
     """All that a rule file says, in the language that its name stands for; ours unless another is known."""
     return LANGUAGES.get(path.suffix, parse_program)(read_text(path), str(path))
 
@@ -238,7 +238,7 @@ def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
         raise UsageError(f"cannot read rules from {type(source).__name__}; give text, a path or Rule objects")
 
 
-def _rules_only(path: Path) -> Program:
+def _rules_only(path: Path) -> RuleFile:
     if formats.is_known(path):
         raise UsageError(f"{path} holds no rules; if it is an ontology, compile it: tidelog.ontology({str(path)!r})")
     if path.suffix not in LANGUAGES:

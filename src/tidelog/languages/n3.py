@@ -37,7 +37,7 @@ from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
 from tidelog.rules.parsing.terms import NEGATE
 from tidelog.rules.parsing.tokens import NAME, Scope, Source
-from tidelog.rules.syntax import Call, Condition, Expression, Program, Rule, Variable
+from tidelog.rules.syntax import Call, Condition, Expression, Rule, RuleFile, Variable
 
 N3Expressions = tuple[Expression, ...]
 
@@ -142,7 +142,7 @@ _PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that our language can have t
 _PLACES = ("subject", "predicate", "object")
 
 
-def parse_n3(text: str, file: str = "<text>") -> Program:
+def parse_n3(text: str, file: str = "<text>") -> RuleFile:
     """Read a Notation3 document."""
     return _N3Reader(text, file).read()
 
@@ -151,10 +151,10 @@ class _N3Reader:
     def __init__(self, text: str, file: str) -> None:
         self.source = Source(text, file)
         self.scope = Scope()
-        self.program = Program()
+        self.program = RuleFile()
         self.data = _Data(self.source)
 
-    def read(self) -> Program:
+    def read(self) -> RuleFile:
         position, end = 0, len(self.source.text)
         while position < end:
             tokens = statement(self.source, position)

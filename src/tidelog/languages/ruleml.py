@@ -26,7 +26,7 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import XSD, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
 from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_TOKEN, Source
-from tidelog.rules.syntax import Call, Condition, Program, Rule, Variable
+from tidelog.rules.syntax import Call, Condition, Rule, RuleFile, Variable
 
 MAX_CHILDREN = 1_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -175,7 +175,7 @@ _BUILT_INS = "http://www.w3.org/2003/11/swrlb#"
 _MAX_LITERALS = 1_000
 
 
-def parse_ruleml(text: str, file: str = "<text>") -> Program:
+def parse_ruleml(text: str, file: str = "<text>") -> RuleFile:
     """Read a RuleML document."""
     return _RuleMLReader(text, file).read()
 
@@ -183,9 +183,9 @@ def parse_ruleml(text: str, file: str = "<text>") -> Program:
 class _RuleMLReader:
     def __init__(self, text: str, file: str) -> None:
         self.elements = Elements(text, file, _CLAUSES, self._clause)
-        self.program = Program()
+        self.program = RuleFile()
 
-    def read(self) -> Program:
+    def read(self) -> RuleFile:
         self.elements.read()
         return self.program
 

@@ -91,7 +91,7 @@ def _raised_literal(literal: Literal, marks: Iterator[str]) -> Literal:
 
 def deletions(rule: Rule) -> Iterator[Marked]:
     """D: one rule for each positive body atom."""
-    for i, literal in enumerate(_sources(rule)):
+    for i, literal in enumerate(rule.literals):
         if isinstance(literal, Atom):
             yield Marked(rule, DEL, _marks(rule, OLD, i, DEL))
 
@@ -107,7 +107,7 @@ def rederivations(rule: Rule, wanted: Callable[[Atom], bool] = lambda head: True
 
 def insertions(rule: Rule) -> Iterator[Marked]:
     """I: one rule for each positive body atom."""
-    for i, literal in enumerate(_sources(rule)):
+    for i, literal in enumerate(rule.literals):
         if isinstance(literal, Atom):
             yield Marked(rule, INS, _marks(rule, NEW, i, INS))
 
@@ -202,17 +202,13 @@ def _differences(p: Atom) -> Iterator[Marked]:
     yield Marked(Rule((p,), (p, Negation(p))), DEL, (OLD, TEMP))
 
 
-def _sources(rule: Rule) -> list[Atom | Negation]:
-    return [b for b in rule.body if isinstance(b, Atom | Negation)]
-
-
 def _atoms_read(rule: Rule) -> list[Atom]:
-    return [b.atom if isinstance(b, Negation) else b for b in _sources(rule)]
+    return [b.atom if isinstance(b, Negation) else b for b in rule.literals]
 
 
 def _marks(rule: Rule, everywhere: str, place: int = -1, there: str = "") -> tuple[str, ...]:
     """One mark for each source of the rule, and another at one place."""
-    return tuple(there if i == place else everywhere for i in range(len(_sources(rule))))
+    return tuple(there if i == place else everywhere for i in range(len(rule.literals)))
 
 
 def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:

@@ -27,8 +27,8 @@ from tidelog.rules.syntax import (
     Import,
     Literal,
     Negation,
-    Program,
     Rule,
+    RuleFile,
     Variable,
     expression_variables,
 )
@@ -138,7 +138,7 @@ def _attributes(rule: Rule) -> str:
 def _wildcards(rule: Rule) -> Wildcards:
     """The variables to print as `_`: invented, used once, and numbered as the parser would number them."""
     uses = Counter(chain.from_iterable(_variables(b) for b in (*rule.heads, *rule.body)))
-    atoms = (b.atom if isinstance(b, Negation) else b for b in rule.body if isinstance(b, Atom | Negation))
+    atoms = (b.atom if isinstance(b, Negation) else b for b in rule.literals)
     candidates = [v for a in atoms for v in a.variables() if v.name.startswith("_") and uses[v] == 1]
     fresh = fresh_variables(v.name for v in uses.keys() - set(candidates))
     return frozenset(candidates) if all(v == f for v, f in zip(candidates, fresh, strict=False)) else _NONE
@@ -159,7 +159,7 @@ def format_fact(fact: Fact, prefixes: Prefixes = None) -> str:
     return f"{format_atom(Atom(fact.predicate, fact.args), prefixes)} ."
 
 
-def format_program(program: Program) -> str:
+def format_program(program: RuleFile) -> str:
     """The whole program: prefixes, imports, rules, facts, exports."""
     prefixes = program.prefixes
     lines = [f"@prefix {prefix}: <{expansion}> ." for prefix, expansion in prefixes.items()]

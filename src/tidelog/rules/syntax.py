@@ -125,6 +125,11 @@ class Rule:
         return tuple(b for b in self.body if isinstance(b, Atom))
 
     @cached_property
+    def literals(self) -> tuple[Atom | Negation, ...]:
+        """The positive and negated body atoms, in order: those that read a set of facts."""
+        return tuple(b for b in self.body if isinstance(b, Atom | Negation))
+
+    @cached_property
     def negations(self) -> tuple[Negation, ...]:
         return tuple(b for b in self.body if isinstance(b, Negation))
 
@@ -180,7 +185,7 @@ class Export:
 
 
 @dataclass
-class Program:
+class RuleFile:
     """All that a rule file says."""
 
     rules: list[Rule] = field(default_factory=list)

@@ -12,7 +12,7 @@ from tidelog.cli.output import json_value, print_json, print_rows, print_table, 
 if TYPE_CHECKING:
     from tidelog.adapters.nemo_runner import RunResult
     from tidelog.rules.analysis.strata import Stratum
-    from tidelog.rules.syntax import Program
+    from tidelog.rules.syntax import RuleFile
 
 
 def configure_run(parser: ArgumentParser) -> None:
@@ -76,7 +76,7 @@ def run_check(options: Namespace) -> int:
     return 0
 
 
-def _check_print(program: Program, strata: list[Stratum]) -> None:
+def _check_print(program: RuleFile, strata: list[Stratum]) -> None:
     from tidelog.rules.printer import format_rule
 
     for number, stratum in enumerate(strata, 1):
@@ -86,7 +86,7 @@ def _check_print(program: Program, strata: list[Stratum]) -> None:
     print(f"{counts}: no problem found")
 
 
-def _check_print_json(program: Program, strata: list[Stratum]) -> None:
+def _check_print_json(program: RuleFile, strata: list[Stratum]) -> None:
     described = [{"recursive": s.recursive, "rules": [str(rule) for rule in s.rules]} for s in strata]
     print_json({"facts": len(program.facts), "rules": len(program.rules), "strata": described})
 

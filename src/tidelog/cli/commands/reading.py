@@ -269,7 +269,7 @@ def run_rules(options: Namespace) -> int:
     """Print the rules of a knowledge base as text that can be loaded again."""
     from tidelog.rules.maintenance_rules import format_maintenance, maintenance_program
     from tidelog.rules.printer import format_program
-    from tidelog.rules.syntax import Program
+    from tidelog.rules.syntax import RuleFile
 
     with open_to_read(options) as latest:
         kb = as_of(latest, options.at)
@@ -277,7 +277,7 @@ def run_rules(options: Namespace) -> int:
             rules = maintenance_program(kb.rules) if options.maintenance else kb.rules
             print_json({"version": kb.version, "prefixes": dict(kb.prefixes), "rules": [str(rule) for rule in rules]})
             return 0
-        declared = Program(prefixes=dict(kb.prefixes), rules=[] if options.maintenance else list(kb.rules))
+        declared = RuleFile(prefixes=dict(kb.prefixes), rules=[] if options.maintenance else list(kb.rules))
         print(format_program(declared), end="")
         if options.maintenance:
             print(format_maintenance(kb.rules, kb.prefixes), end="")

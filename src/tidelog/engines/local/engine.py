@@ -28,7 +28,7 @@ from tidelog.kernel.budget import Budget, release_unused_memory
 from tidelog.kernel.join import Bindings, Columns
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Atom, Negation, Rule, Variable
+from tidelog.rules.syntax import Atom, Rule, Variable
 from tidelog.settings import Settings
 
 T = TypeVar("T")
@@ -270,7 +270,7 @@ def _possible(rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[Loca
 
 
 def _positive(sourced: SourcedRule[LocalFacts]) -> Iterator[tuple[Atom, LocalFacts]]:
-    read = (b for b in sourced.rule.body if isinstance(b, Atom | Negation))
+    read = sourced.rule.literals
     return ((b, s) for b, s in zip(read, sourced.sources, strict=True) if isinstance(b, Atom))
 
 

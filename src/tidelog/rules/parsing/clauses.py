@@ -28,8 +28,8 @@ from tidelog.rules.syntax import (
     Expression,
     Import,
     Literal,
-    Program,
     Rule,
+    RuleFile,
     Variable,
     expression_variables,
 )
@@ -270,7 +270,7 @@ _Value = Expression | list["_Value"] | dict[str, "_Value"]
 
 
 class DirectiveReader(ClauseReader):
-    def directive(self, program: Program) -> None:
+    def directive(self, program: RuleFile) -> None:
         """Read one directive into the program, up to and including its dot."""
         token = self.advance()
         match token.text:
@@ -291,7 +291,7 @@ class DirectiveReader(ClauseReader):
                 raise self.error(f"unknown directive `{token.text}`; there are {known}", token)
         self.expect(".")
 
-    def _prefix(self, program: Program) -> None:
+    def _prefix(self, program: RuleFile) -> None:
         if self.token.kind != "prefixed" or not self.token.text.endswith(":"):
             raise self.unexpected("a prefix such as `ex:`")
         prefix = self.advance().text[:-1]
@@ -307,7 +307,7 @@ class DirectiveReader(ClauseReader):
         elif name not in self.scope.parameters:
             raise self.error(f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`", token)
 
-    def _output(self, program: Program, token: Token) -> None:
+    def _output(self, program: RuleFile, token: Token) -> None:
         location = self.source.location(token.start)
         program.exports.append(Export(self._predicate(), "csv", {}, location))
         while self.accept(","):

@@ -30,7 +30,7 @@ from tidelog.rules.parsing.tokens import (
     Token,
     statement,
 )
-from tidelog.rules.syntax import Literal, Program, Rule, Variable
+from tidelog.rules.syntax import Literal, Rule, RuleFile, Variable
 
 _PREDICATE = rf"(?:{PREFIXED}|{NAME}|{IRI})"
 _ARGUMENT = rf"(?:{STRING}(?:{LANGUAGE}|\^\^{_PREDICATE})?|[+-]?{NUMBER}|{BLANK}|{_PREDICATE})"
@@ -52,7 +52,7 @@ def parse_program(
     *,
     only: str = "",
     prefixes: Mapping[str, str] | None = None,
-) -> Program:
+) -> RuleFile:
     """Read a whole program, or `only` its "rules" or "facts" (and `@prefix`, `@base`): anything else is an error then.
 
     `parameters` are values for its `@parameter` declarations; `prefixes` may be used without being declared.
@@ -86,11 +86,11 @@ class _ProgramReader:
         self.source = Source(text, file)
         self.scope = scope
         self.only = only
-        self.program = Program()
+        self.program = RuleFile()
         self._terms: dict[str, Term] = {}
         self._predicates: dict[str, str] = {}
 
-    def read(self) -> Program:
+    def read(self) -> RuleFile:
         position, end = 0, len(self.source.text)
         while position < end:
             if self.only != "rules":

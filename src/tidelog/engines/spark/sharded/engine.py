@@ -27,7 +27,7 @@ from tidelog.engines.spark.sharded.tasks import Repartition
 from tidelog.engines.spark.sharded.worker_cache import Evaluation, PlanEntry, SupportWindow
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE, Term
-from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Negation, Rule, Variable
+from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Rule, Variable
 from tidelog.settings import Settings
 
 _KEPT = 4_096  # plans
@@ -73,7 +73,7 @@ class PlanCache:
 
         # A copy, because what a rule remembers about itself (its hash) is not true in other processes.
         made = plan(replace(rule), sizes, self.few, is_skewed)
-        terms = any(not isinstance(b, Atom | Negation) for b in rule.body) or rule.aggregate is not None
+        terms = len(rule.literals) < len(rule.body) or rule.aggregate is not None
         return PreparedPlan(made, pickle.dumps(made), tuple(dict.fromkeys(constants_of(rule))), terms)
 
 
@@ -88,7 +88,7 @@ def _is_skewed(node: SetNode, part: SetPart) -> bool:
 
 def atoms_of(rule: Rule) -> list[Atom]:
     """The atoms that read a source, negated ones too, in order."""
-    return [b if isinstance(b, Atom) else b.atom for b in rule.body if isinstance(b, Atom | Negation)]
+    return [b if isinstance(b, Atom) else b.atom for b in rule.literals]
 
 
 def constants_of(rule: Rule) -> Iterator[Term]:
@@ -279,7 +279,7 @@ class SparkEngine:
             rule = sourced.rule
             nodes = tuple(s.node.resolved() for s in sourced.sources)
             parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
-            literals = [b for b in rule.body if isinstance(b, Atom | Negation)]
+            literals = rule.literals
             read = list(zip(literals, nodes, parts, strict=True))
             if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
                 continue

@@ -46,7 +46,7 @@ from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Atom, Negation, Rule
+from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
 
 _FEW = 2_048  # rows of a file that are copied into one array
@@ -330,7 +330,7 @@ class WorkerCache:
     def sources(self, step: PlanStep, entry: PlanEntry, bindings: LocalFacts | None, shard: int) -> list[LocalFacts]:
         """What each atom of a step reads at a shard."""
         found = []
-        atoms = [b if isinstance(b, Atom) else b.atom for b in step.rule.body if isinstance(b, Atom | Negation)]
+        atoms = [b if isinstance(b, Atom) else b.atom for b in step.rule.literals]
         for atom, read in zip(atoms, step.reads, strict=True):
             if read.source is None:
                 assert bindings is not None
