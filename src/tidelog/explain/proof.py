@@ -19,6 +19,7 @@ from tidelog.errors import UsageError
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, premises
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, to_term
+from tidelog.rules.analysis.substitution import replace_in_literal
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.parsing.parser import parse_program, parse_query
 from tidelog.rules.parsing.tokens import BLANK, IRI, LANGUAGE, NUMBER, PREFIXED, STRING
@@ -27,10 +28,7 @@ from tidelog.rules.syntax import (
     Atom,
     Call,
     Condition,
-    Expression,
     Literal,
-    Negation,
-    Variable,
 )
 
 F = TypeVar("F", bound=FactSet)
@@ -169,28 +167,10 @@ class Proof:
 
 
 def grounded(literal: Literal, binding: Binding) -> Literal:
-    """The literal with variables replaced by their values. A variable without a value stays."""
-    if isinstance(literal, Atom):
-        return partly_ground(literal, binding)
-    if isinstance(literal, Negation):
-        return Negation(partly_ground(literal.atom, binding))
+    """The literal with the values of `binding` for its variables; an assignment becomes a condition."""
     if isinstance(literal, Assignment):
-        value = binding.get(literal.variable, literal.variable)
-        return Condition(Call("=", (value, _expression(literal.expression, binding))))
-    return Condition(_expression(literal.expression, binding))
-
-
-def partly_ground(atom: Atom, binding: Binding) -> Atom:
-    """The atom with the values that `binding` has."""
-    return Atom(atom.predicate, tuple(binding.get(a, a) if isinstance(a, Variable) else a for a in atom.args))
-
-
-def _expression(expression: Expression, binding: Binding) -> Expression:
-    if isinstance(expression, Variable):
-        return binding.get(expression, expression)
-    if isinstance(expression, Call):
-        return Call(expression.function, tuple(_expression(a, binding) for a in expression.args))
-    return expression
+        literal = Condition(Call("=", (literal.variable, literal.expression)))
+    return replace_in_literal(literal, binding)
 
 
 _NAMED = rf"(?:{IRI}|{PREFIXED})"

@@ -34,14 +34,11 @@ from dataclasses import dataclass, replace
 from tidelog.errors import RuleError
 from tidelog.rules.analysis.dependencies import strongly_connected
 from tidelog.rules.analysis.normalise import fresh_variables
-from tidelog.rules.analysis.substitution import unnegated
+from tidelog.rules.analysis.substitution import replace_in_atom, replace_in_literal, unnegated
 from tidelog.rules.printer import format_predicate, format_rule
 from tidelog.rules.syntax import (
     Assignment,
     Atom,
-    Call,
-    Condition,
-    Expression,
     Literal,
     Negation,
     Rule,
@@ -223,34 +220,8 @@ def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:
     names = {v: next(fresh) for v in computed if not v.name.startswith("_")}
     if not names:
         return rule
-    heads = tuple(_renamed_atom(h, names) for h in rule.heads)
-    return replace(rule, heads=heads, body=tuple(_renamed(b, names) for b in rule.body))
-
-
-Names = dict[Variable, Variable]
-
-
-def _renamed(literal: Literal, names: Names) -> Literal:
-    if isinstance(literal, Atom):
-        return _renamed_atom(literal, names)
-    if isinstance(literal, Negation):
-        return Negation(_renamed_atom(literal.atom, names))
-    expression = _renamed_expression(literal.expression, names)
-    if isinstance(literal, Condition):
-        return Condition(expression)
-    return Assignment(names.get(literal.variable, literal.variable), expression)
-
-
-def _renamed_atom(atom: Atom, names: Names) -> Atom:
-    return Atom(atom.predicate, tuple(names.get(a, a) if isinstance(a, Variable) else a for a in atom.args))
-
-
-def _renamed_expression(expression: Expression, names: Names) -> Expression:
-    if isinstance(expression, Variable):
-        return names.get(expression, expression)
-    if isinstance(expression, Call):
-        return Call(expression.function, tuple(_renamed_expression(a, names) for a in expression.args))
-    return expression
+    heads = tuple(replace_in_atom(h, names) for h in rule.heads)
+    return replace(rule, heads=heads, body=tuple(replace_in_literal(b, names) for b in rule.body))
 
 
 class MaintenanceRules:

@@ -19,18 +19,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 from tidelog.algorithms.equality.representatives import EQUALITY, SAME, SAME_AS, components
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.analysis.dependencies import dependency_graph
 from tidelog.rules.analysis.safety import rule_error
+from tidelog.rules.analysis.substitution import Substitution, replace_in_atom, replace_in_literal
 from tidelog.rules.syntax import (
     Assignment,
     Atom,
-    Call,
     Condition,
-    Expression,
     Literal,
     Negation,
     Rule,
@@ -38,7 +36,6 @@ from tidelog.rules.syntax import (
     expression_variables,
 )
 
-Replacement = Mapping[Any, Variable] | Mapping[Any, Term]
 Renaming = Mapping[Variable, Variable]
 
 _MOST_COMPUTED = 6  # variables of one rule that expressions read or make; each doubles the versions
@@ -54,7 +51,7 @@ def with_constants(rule: Rule, standing: Mapping[Term, Term]) -> Rule:
     """The rule with the constants of its atoms replaced; the very same rule when there is nothing to replace."""
     if not any(constant in standing for constant in _constants(rule)):
         return rule
-    heads = tuple(_mapped(head, standing) for head in rule.heads)
+    heads = tuple(replace_in_atom(head, standing) for head in rule.heads)
     return replace(rule, heads=heads, body=tuple(_mapped_literal(b, standing) for b in rule.body))
 
 
@@ -75,7 +72,11 @@ def versions(rule: Rule) -> tuple[Rule, ...]:
         )
     unified = _unified(rule)
     return tuple(
-        replace(rule, heads=tuple(_mapped(h, unified) for h in rule.heads), body=(*_body(rule, unified, values), *more))
+        replace(
+            rule,
+            heads=tuple(replace_in_atom(h, unified) for h in rule.heads),
+            body=(*_body(rule, unified, values), *more),
+        )
         for values, more in _choices(rule, unified)
     )
 
@@ -91,7 +92,7 @@ def query_versions(rule: Rule) -> tuple[tuple[Rule, ...], frozenset[int]]:
     found = []
     for values, more in _choices(rule, unified):
         known = {**unified, **{v: values.get(v, v) for v in computed}}
-        found.append(replace(rule, heads=(_mapped(head, known),), body=(*_body(rule, unified, values), *more)))
+        found.append(replace(rule, heads=(replace_in_atom(head, known),), body=(*_body(rule, unified, values), *more)))
     return tuple(found), frozenset(i for i, v in enumerate(head.variables()) if v not in computed)
 
 
@@ -162,28 +163,11 @@ def _choices(rule: Rule, unified: Renaming) -> Iterator[tuple[Renaming, tuple[Li
 
 def _body(rule: Rule, unified: Renaming, values: Renaming) -> Iterator[Literal]:
     for literal in dict.fromkeys(_mapped_literal(b, unified) for b in rule.body):
-        if isinstance(literal, Condition):
-            yield Condition(_renamed(literal.expression, values))
-        elif isinstance(literal, Assignment):
-            yield Assignment(values.get(literal.variable, literal.variable), _renamed(literal.expression, values))
-        else:
-            yield literal
+        yield literal if isinstance(literal, Atom | Negation) else replace_in_literal(literal, values)
 
 
-def _renamed(expression: Expression, values: Renaming) -> Expression:
-    if isinstance(expression, Variable):
-        return values.get(expression, expression)
-    if isinstance(expression, Call):
-        return Call(expression.function, tuple(_renamed(a, values) for a in expression.args))
-    return expression
-
-
-def _mapped_literal(literal: Literal, mapping: Replacement) -> Literal:
-    """What an atom or a negated atom holds, replaced; other literals as they are."""
+def _mapped_literal(literal: Literal, mapping: Substitution) -> Literal:
+    """Substitution in an atom or a negated atom; other literals stay."""
     if isinstance(literal, Negation):
-        return Negation(_mapped(literal.atom, mapping))
-    return _mapped(literal, mapping) if isinstance(literal, Atom) else literal
-
-
-def _mapped(atom: Atom, mapping: Replacement) -> Atom:
-    return Atom(atom.predicate, tuple(mapping.get(a, a) for a in atom.args))
+        return Negation(replace_in_atom(literal.atom, mapping))
+    return replace_in_atom(literal, mapping) if isinstance(literal, Atom) else literal

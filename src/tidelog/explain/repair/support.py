@@ -28,9 +28,10 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
-from tidelog.explain.proof import group_value, partly_ground
+from tidelog.explain.proof import group_value
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
+from tidelog.rules.analysis.substitution import replace_in_atom
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
@@ -168,7 +169,7 @@ def _of_head_rule(
         yield from _groups(explained, head_rule, facts)
         return
     for binding in explained.instances(head_rule, facts, explained.I, limit):
-        absent = tuple(partly_ground(n.atom, binding) for n in head_rule.rule.negations)
+        absent = tuple(replace_in_atom(n.atom, binding) for n in head_rule.rule.negations)
         yield SupportInstance(
             ground_atom(head_rule.head, binding), head_rule, frozenset(premises(head_rule.rule, binding)), absent
         )
@@ -183,7 +184,7 @@ def _groups(explained: ExplainedVersion[F], head_rule: HeadRule, facts: F) -> It
     for head, group in matches.items():
         if group_value(head_rule, list(group)) == head.args[at]:
             below = frozenset(p for m in group for p in premises(head_rule.rule, m))
-            absent = {partly_ground(n.atom, m): None for m in group for n in head_rule.rule.negations}
+            absent = {replace_in_atom(n.atom, m): None for m in group for n in head_rule.rule.negations}
             yield SupportInstance(head, head_rule, below, tuple(absent))
 
 
