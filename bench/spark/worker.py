@@ -59,8 +59,8 @@ def pipeline(case: Case, folder: Path, master: str) -> Result:
         started = time.perf_counter() - start
         change = kb.load(case.data_path, case.program_path, engine="spark")
         total = time.perf_counter() - start
-        assert kb._bulk is not None
-        stages = {**kb._bulk.seconds, SESSION: started}
+        assert kb._spark_backend is not None
+        stages = {**kb._spark_backend.seconds, SESSION: started}
         moved = _shuffled_bytes()
     begin = time.perf_counter()
     with tidelog.open(path) as kb:

@@ -22,7 +22,7 @@ from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.changes import spark_backend
 from tidelog.changes.choose import choose_engine
 from tidelog.changes.result import Change
-from tidelog.changes.spark_backend import Bulk
+from tidelog.changes.spark_backend import SparkBackend
 from tidelog.engines.spark.cluster.cluster import InProcess
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.errors import ConstraintError, InputError, RuleError, TidelogError, UsageError
@@ -43,7 +43,7 @@ def everything_in_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def opened(path: Path | None = None) -> KnowledgeBase:
     kb = tidelog.open(path)
-    kb._bulk = Bulk(kb._engine, kb._store, cluster=InProcess(2))
+    kb._spark_backend = SparkBackend(kb._engine, kb._store, cluster=InProcess(2))
     return kb
 
 
@@ -194,7 +194,7 @@ def test_bad_lines(tmp_path: Path, engine: str) -> None:
 
 def test_equality_by_rewriting_stays_local(tmp_path: Path) -> None:
     with tidelog.open(tmp_path / "kb", equality="rewriting") as kb:
-        kb._bulk = Bulk(kb._engine, kb._store, cluster=InProcess(2))
+        kb._spark_backend = SparkBackend(kb._engine, kb._store, cluster=InProcess(2))
         with pytest.raises(UsageError, match="local"):
             kb.apply(add="p(a) .", engine="spark")
 

@@ -15,7 +15,7 @@ import pytest
 import tidelog
 from tests.explain.worlds import random_world
 from tidelog.changes import spark_backend
-from tidelog.changes.spark_backend import Bulk
+from tidelog.changes.spark_backend import SparkBackend
 from tidelog.engines.spark.cluster.cluster import InProcess
 from tidelog.engines.spark.dataframes.instances import InstanceRows
 from tidelog.engines.spark.sharded.engine import SparkEngine
@@ -38,7 +38,7 @@ def everything_in_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_process(kb: KnowledgeBase) -> KnowledgeBase:
-    kb._bulk = Bulk(kb._engine, kb._store, cluster=InProcess(2))
+    kb._spark_backend = SparkBackend(kb._engine, kb._store, cluster=InProcess(2))
     return kb
 
 
@@ -133,7 +133,7 @@ def test_programs(facts: str, rules: str, pattern: str, shallow: int | None, dee
         for options, rows in (({}, shallow), ({"depth": 2}, None), ({"deep": True}, deep)):
             found = same_both_ways(kb, pattern, **options)
             assert rows is None or found == rows
-        assert kb._bulk is not None and (kb._bulk._cluster.jobs or not found)
+        assert kb._spark_backend is not None and (kb._spark_backend._cluster.jobs or not found)
 
 
 @pytest.mark.usefixtures("everything_in_shards")

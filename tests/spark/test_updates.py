@@ -10,7 +10,7 @@ import tidelog
 from bench.updates.changes import Update, beforehand, updates
 from tests.spark.engines import SHARDS
 from tidelog.changes import spark_backend
-from tidelog.changes.spark_backend import Bulk
+from tidelog.changes.spark_backend import SparkBackend
 from tidelog.engines.spark.cluster.cluster import InProcess
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.generate import lubm
@@ -63,6 +63,6 @@ def test_updates(
         spark_backend, "SparkEngine", lambda cluster, d, scratch: SparkEngine(cluster, d, scratch, shards, 1000)
     )
     kb = tidelog.open()
-    kb._bulk = Bulk(kb._engine, kb._store, cluster=InProcess(2))
+    kb._spark_backend = SparkBackend(kb._engine, kb._store, cluster=InProcess(2))
     assert digests(kb, universities, steps, "spark") == expected
     assert len(set(expected)) > len(steps)

@@ -23,6 +23,7 @@ import tidelog
 from tidelog.algorithms.equality.policy import mode_of
 from tidelog.changes.apply import attempt
 from tidelog.changes.inputs import Input
+from tidelog.changes.request import ChangeRequest
 from tidelog.errors import StoreError, UsageError
 from tidelog.formats.rdflib_terms import nodes, term_of
 from tidelog.model.facts import Fact
@@ -88,10 +89,10 @@ class Transaction:
             self._base = self._seen = self.kb._state
             self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
         if self._unseen:
-            plus, minus = (
+            add, remove = (
                 Input(facts=[f for f, added in self._unseen.items() if added is way]) for way in (True, False)
             )
-            self._seen = attempt(self.engine, self._seen, plus, minus, (), "auto").after
+            self._seen = attempt(self.engine, self._seen, ChangeRequest(add, remove)).after
             self._unseen = {}
         return self._seen
 

@@ -17,6 +17,7 @@ from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.changes.choose import Choice, choose
 from tidelog.changes.constraints import check_constraints
 from tidelog.changes.inputs import Input
+from tidelog.changes.request import ChangeOptions, ChangeRequest
 from tidelog.changes.result import Change, only_in
 from tidelog.changes.state import State
 from tidelog.dictionary.batch import Batch
@@ -32,16 +33,6 @@ from tidelog.store.delta import Delta
 F = TypeVar("F", bound=FactSet)
 
 
-class Checks(NamedTuple):
-    """`strict` refuses what is else only reported; bodies that are cartesian products may be allowed."""
-
-    strict: bool = False
-    allow_cartesian: bool = False
-
-
-DEFAULT = Checks()
-
-
 class Attempt(NamedTuple):
     """The state after a change, what users see of it, and its net effect on what is stored."""
 
@@ -52,72 +43,61 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Maintained(Generic[F]):
-    """Explicit facts after a change, those that are new and gone, and what that leads to."""
+    """An update, its outcome, and the algorithm that made it."""
 
-    E: F
-    new: F
-    gone: F
+    update: Update[F]
     outcome: Outcome[F]
     choice: Choice
 
 
-def attempt(
-    engine: LocalEngine,
-    before: State,
-    plus: Input,
-    minus: Input,
-    without: Sequence[Rule],
-    algorithm: str,
-    checks: Checks = DEFAULT,
-) -> Attempt:
-    """Add and remove facts and rules."""
+def attempt(engine: LocalEngine, before: State, request: ChangeRequest) -> Attempt:
+    """Carry out a change in this process; nothing is committed."""
     start, mode, work = time.perf_counter(), mode_of(before.options), Work()
-    ruled = with_rules(before, plus, without, checks.allow_cartesian)
+    ruled = with_rules(before, request)
     arities = {**before.E.arities(), **ruled.arities}
-    added, removed = read_into(engine, plus, arities), read_into(engine, minus, arities)
-    done = maintained(
-        engine, before, ruled, before.E, before.I, added, removed, algorithm, work, checks, before.algorithm_state
-    )
+    with request.options.bad_line_collector() as collector:
+        added = read_into(engine, request.add.skipping_bad_lines(collector), arities)
+        removed = read_into(engine, request.remove, arities)
+    update = as_update(engine, before, ruled, (before.E, before.I), (removed, added), work)
+    done = maintained(before, ruled, update, len(before.E), request.options)
     outcome, choice = done.outcome, done.choice
-    after = replace(ruled, E=done.E, I=outcome.I, version=before.version + 1, algorithm_state=outcome.algorithm_state)
+    after = replace(ruled, E=update.E, I=outcome.I, version=before.version + 1, algorithm_state=outcome.algorithm_state)
     engine.release_memory(len(outcome.added) + len(outcome.removed))
     seconds = time.perf_counter() - start
     seen = mode.difference(engine, before.I, after.I, outcome.added, outcome.removed)
-    gained, lost = FactAnswers(seen.added, done.E), FactAnswers(seen.removed, before.E)
+    gained, lost = FactAnswers(seen.added, update.E), FactAnswers(seen.removed, before.E)
     change = Change(after.version, gained, lost, choice.algorithm, "local", choice.reason, work, seconds)
     if ruled.program is not before.program:
         old, new = before.program.after, ruled.program.after
         change = replace(change, added_rules=only_in(new, old), removed_rules=only_in(old, new))
-    return Attempt(after, change, Delta(done.new, done.gone, outcome.added, outcome.removed))
+    if collector is not None and collector.count:
+        change = replace(change, bad_lines=collector.count)
+    return Attempt(after, change, Delta(update.added, update.removed, outcome.added, outcome.removed))
 
 
-def maintained(
-    engine: Engine[F],
-    before: State,
-    ruled: State,
-    E: F,
-    I: F,
-    added: F,
-    removed: F,
-    algorithm: str,
-    work: Work,
-    checks: Checks,
-    algorithm_state: object = None,
-) -> Maintained[F]:
-    """The facts of a change carried out on any engine, which has the facts E and I; `ruled` has the new rules."""
-    mode = mode_of(before.options)
-    gone, new = (removed - added) & E, added - E
-    program = (
-        before.program if ruled.program is before.program else RuleChange(before.program.after, ruled.program.after)
-    )
-    choice = choose(algorithm, program, len(E), len(gone), algorithm_state)
-    E_after = (E - removed) | added
-    update = Update(engine, program, E_after, I, gone, new, work, algorithm_state)
+def as_update(
+    engine: Engine[F], before: State, ruled: State, facts: tuple[F, F], changed: tuple[F, F], work: Work
+) -> Update[F]:
+    """What the algorithm gets. `facts` are E and I before the change; `changed` are the facts to remove and to add.
+
+    A fact that is removed and added in one request stays.
+    """
+    (E, I), (remove, add) = facts, changed
+    rules = before.program
+    if ruled.program is not before.program:
+        rules = RuleChange(before.program.after, ruled.program.after)
+    return Update(engine, rules, (E - remove) | add, I, (remove - add) & E, add - E, work, before.algorithm_state)
+
+
+def maintained(before: State, ruled: State, update: Update[F], explicit: int, options: ChangeOptions) -> Maintained[F]:
+    """The outcome of an update, on any engine, with its constraints checked. `explicit` is |E| before the change."""
+    mode, engine = mode_of(before.options), update.engine
+    choice = choose(options.algorithm, update.rules, explicit, len(update.removed), update.algorithm_state)
     outcome = mode.algorithm(choice.algorithm)(update)
     old, constraints = (tuple(r for r in s.program.after if r.is_constraint) for s in (before, ruled))
-    checked = RuleChange(mode.rules(engine, old, I), mode.rules(engine, constraints, outcome.I))
-    check_constraints(engine, checked, outcome, strict=checks.strict)
-    return Maintained(E_after, new, gone, outcome, choice)
+    checked = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, constraints, outcome.I))
+    check_constraints(engine, checked, outcome, strict=options.strict)
+    return Maintained(update, outcome, choice)
 
 
 def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
@@ -127,16 +107,17 @@ def recomputed(engine: LocalEngine, state: State) -> LocalFacts:
     return mode.algorithm("rematerialise")(update).I
 
 
-def with_rules(state: State, plus: Input, remove: Sequence[Rule], allow_cartesian: bool) -> State:
+def with_rules(state: State, request: ChangeRequest) -> State:
     """The state with its rules changed and checked, and with new prefixes; its facts are as they were."""
     old = state.program.after
-    rules = _change_rules(old, plus.rules, remove)
+    rules = _change_rules(old, request.add.rules, request.remove_rules)
     if rules != old:
-        arities = check_rules(rules, state.E.arities(), allow_cartesian=allow_cartesian)
+        arities = check_rules(rules, state.E.arities(), allow_cartesian=request.options.allow_cartesian)
         program = RuleChange(rules, rules)
         program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
         state = replace(state, program=program, arities=arities)
-    return replace(state, prefixes={**state.prefixes, **plus.prefixes}) if plus.prefixes else state
+    prefixes = request.add.prefixes
+    return replace(state, prefixes={**state.prefixes, **prefixes}) if prefixes else state
 
 
 def _change_rules(rules: Sequence[Rule], add: Iterable[Rule], remove: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -1,30 +1,41 @@
-"""How a change is carried out: by which algorithm, where, and what becomes of lines that cannot be read."""
+"""A change as it is asked for: what to add and remove, and how to carry it out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from tidelog.changes.inputs import Input, read_facts, read_rules
 from tidelog.errors import UsageError
 from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, written_aside
+from tidelog.rules.syntax import Rule
 
 
-def silent(_: str) -> None:
-    """Nobody wants to know."""
+def no_progress(_: str) -> None:
+    """Default progress callback: ignores the message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """`progress` is told what is being done; `quarantine` is the file for bad lines, with bad_lines="quarantine"."""
+class ChangeOptions:
+    """How to carry out a change.
+
+    `progress` is called with the name of each step. `quarantine` is the file for bad lines, with
+    bad_lines="quarantine". `strict` refuses what is otherwise only reported. `settings` are stored with the
+    knowledge base from this change on.
+    """
 
     algorithm: str = "auto"
     engine: str = "auto"
     master: str | None = None
     bad_lines: str = FAIL
     quarantine: Path | None = None
-    progress: Callable[[str], None] = silent
+    progress: Callable[[str], None] = no_progress
+    message: str = ""
+    settings: Mapping[str, object] = field(default_factory=dict)
+    strict: bool = False
+    allow_cartesian: bool = False
 
     def __post_init__(self) -> None:
         if self.bad_lines not in BAD_LINES:
@@ -35,8 +46,8 @@ class Manner:
             )
 
     @contextmanager
-    def refused(self) -> Iterator[BadLineCollector | None]:
-        """What readers tell bad lines to; None if the first is to be an error."""
+    def bad_line_collector(self) -> Iterator[BadLineCollector | None]:
+        """The collector that readers call for each bad line; None if the first bad line is an error."""
         if self.bad_lines == FAIL:
             yield None
         elif self.quarantine is None:
@@ -44,3 +55,37 @@ class Manner:
         else:
             with written_aside(self.quarantine) as stream:
                 yield BadLineCollector(stream)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """Facts and rules to add and to remove in one atomic step. The rules of `add` are added too."""
+
+    add: Input = field(default_factory=Input)
+    remove: Input = field(default_factory=Input)
+    remove_rules: tuple[Rule, ...] = ()
+    options: ChangeOptions = field(default_factory=ChangeOptions)
+
+    def nbytes(self) -> int:
+        """About how many bytes of files the request reads."""
+        return self.add.nbytes() + self.remove.nbytes()
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether only Spark can read some of the data."""
+        return self.add.is_remote or self.remove.is_remote
+
+
+def read_request(
+    add: object,
+    remove: object,
+    add_rules: object,
+    remove_rules: object,
+    prefixes: Mapping[str, str],
+    options: ChangeOptions,
+) -> ChangeRequest:
+    """The request for what a user gave to `apply` or `preview`; texts may use the `prefixes`."""
+    added, rules = read_facts(add, prefixes), read_rules(add_rules, prefixes)
+    added.rules += rules.rules
+    added.prefixes |= rules.prefixes
+    return ChangeRequest(added, read_facts(remove, prefixes), tuple(read_rules(remove_rules, prefixes).rules), options)

@@ -21,10 +21,10 @@ from uuid import uuid4
 
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.equality.policy import OFF
-from tidelog.changes.apply import Attempt, Checks, Maintained, check_columns, maintained, read_batches, with_rules
+from tidelog.changes.apply import Attempt, Maintained, as_update, check_columns, maintained, read_batches, with_rules
 from tidelog.changes.commit import Counted, describe
 from tidelog.changes.inputs import Input
-from tidelog.changes.request import Manner, silent
+from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress
 from tidelog.changes.result import Change, only_in
 from tidelog.changes.state import State
 from tidelog.engines.local.engine import LocalEngine
@@ -37,7 +37,6 @@ from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
 from tidelog.errors import StoreError, UsageError
 from tidelog.queries.answers import FactAnswers
-from tidelog.rules.syntax import Rule
 from tidelog.store import dictionary_files, durable_files
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import WriterLock
@@ -60,7 +59,7 @@ class Tried:
     done: Maintained[SparkFacts]
     work: Work
     seconds: float
-    bulk: Bulk
+    backend: SparkBackend
     reason: str
     bad_lines: int
 
@@ -70,7 +69,7 @@ class Tried:
 
     def sets(self) -> tuple[SparkFacts, SparkFacts, SparkFacts, SparkFacts]:
         """Explicit facts gained and lost, facts gained and lost."""
-        return self.done.new, self.done.gone, self.done.outcome.added, self.done.outcome.removed
+        return self.done.update.added, self.done.update.removed, self.done.outcome.added, self.done.outcome.removed
 
     def change(self, added: FactAnswers, removed: FactAnswers) -> Change:
         choice = self.done.choice
@@ -105,29 +104,29 @@ class Tried:
     def commit(self, store: Store, message: str, options: Mapping[str, object]) -> tuple[State, Change]:
         """Make it durable by files that executors write. The state has all but the facts, which are to be read."""
         ruled = replace(self.ruled, options={**self.ruled.options, **options})
-        return self.bulk.commit(replace(self, ruled=ruled), store, message)
+        return self.backend.commit(replace(self, ruled=ruled), store, message)
 
 
-class Watched:
-    """A cluster that somebody watches: `tell` is called before each job."""
+class ProgressCluster:
+    """A cluster that reports its progress: `report` is called before each job."""
 
     def __init__(self, cluster: Cluster) -> None:
         self.cores = cluster.cores
         self.jobs = 0
-        self.tell: Callable[[], None] = _nothing
+        self.report: Callable[[], None] = _no_report
         self._cluster = cluster
 
     def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
         self.jobs += 1
-        self.tell()
+        self.report()
         return self._cluster.run(stages, inputs)
 
 
-def _nothing() -> None:
-    """There is nobody."""
+def _no_report() -> None:
+    """Default job callback: does nothing."""
 
 
-class Bulk:
+class SparkBackend:
     """Spark for one knowledge base: a session, an engine, and the facts of a version in shards."""
 
     def __init__(
@@ -143,14 +142,14 @@ class Bulk:
         self.seconds: dict[str, float] = {}  # of the stages of the last change, and of the start of Spark
         self._stack = ExitStack()
         self._local = local
-        self._tell: Callable[[str], None] = silent
+        self._progress: Callable[[str], None] = no_progress
         self._scratch = _new_scratch(store, self._stack)
         self._session: SparkSession | None = None
         if cluster is None:
             with self._timed(SESSION):
                 self._session = self._stack.enter_context(session(spark, master))
             cluster = SparkCluster(self._session)
-        self._cluster = Watched(cluster)
+        self._cluster = ProgressCluster(cluster)
         self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
         self._stack.callback(self._engine.close)
         self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
@@ -158,12 +157,12 @@ class Bulk:
         self._read: list[object] = []
 
     def is_on(self, master: str | None, spark: SparkSession | None = None) -> bool:
-        """Whether this is the Spark that somebody asks for."""
+        """Whether this uses the session, or the master, that the caller asks for."""
         return self.master == master if spark is None else self._session in (None, spark)
 
     def sharded(self, state: State) -> tuple[SparkEngine, SparkFacts, SparkFacts]:
         """The engine, and the facts of a version: explicit ones and all."""
-        self._tell, self._cluster.tell = silent, _nothing
+        self._progress, self._cluster.report = no_progress, _no_report
         return self._engine, *self._shards(state)
 
     def terms(self) -> DictionarySnapshot:
@@ -172,42 +171,36 @@ class Bulk:
         return self._terms
 
     def keep(self, read: object) -> None:
-        """Keep sets whose files somebody may read at any time, until all is closed."""
+        """Keep sets whose files DataFrames read, until this is closed."""
         self._read.append(read)
 
     def close(self) -> None:
         """Remove the shards, and stop the session if it was made for this."""
         self._stack.close()
 
-    def attempt(
-        self,
-        before: State,
-        plus: Input,
-        minus: Input,
-        without: Sequence[Rule],
-        manner: Manner,
-        reason: str,
-        checks: Checks,
-    ) -> Tried:
-        """Add and remove facts and rules; nothing is kept of it yet."""
+    def attempt(self, before: State, request: ChangeRequest, reason: str) -> Tried:
+        """Carry out a change in shards; nothing is committed."""
         if before.options.get("equality", OFF) != OFF:
             raise UsageError(
                 'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
             )
         start, work = time.perf_counter(), Work()
-        ruled = with_rules(before, plus, without, checks.allow_cartesian)
+        ruled, options = with_rules(before, request), request.options
         arities = {**before.E.arities(), **ruled.arities}
-        self._tell = manner.progress
-        (added, bad), (removed, _) = self._facts(plus, arities, manner), self._facts(minus, arities, manner)
+        self._progress = options.progress
+        added, bad = self._facts(request.add, arities, options)
+        removed, _ = self._facts(request.remove, arities, options)
         E, I = self._shards(before)
-        self._cluster.tell = lambda: self._tell(f"materialise, round {work.rounds}, job {self._cluster.jobs}")
+        self._cluster.report = lambda: self._progress(f"materialise, round {work.rounds}, job {self._cluster.jobs}")
         with self._timed("materialise"):
-            done = maintained(self._engine, before, ruled, E, I, added, removed, manner.algorithm, work, checks)
+            start_state = replace(before, algorithm_state=None)
+            update = as_update(self._engine, start_state, ruled, (E, I), (removed, added), work)
+            done = maintained(before, ruled, update, len(E), options)
         return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason, bad)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
-        self._tell(stage)
+        self._progress(stage)
         start = time.perf_counter()
         yield
         self.seconds[stage] = time.perf_counter() - start
@@ -219,7 +212,7 @@ class Bulk:
                 self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
         return self._sharded[1:]
 
-    def _facts(self, source: Input, arities: dict[str, int], manner: Manner) -> tuple[SparkFacts, int]:
+    def _facts(self, source: Input, arities: dict[str, int], options: ChangeOptions) -> tuple[SparkFacts, int]:
         """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
         there = [s for s in source.batches if isinstance(s, IngestSource)]
         here = [s for s in source.batches if not isinstance(s, IngestSource)]
@@ -229,7 +222,7 @@ class Bulk:
         dictionary = self._local.dictionary
         found = ingest(
             self._cluster, there, dictionary, self._scratch, self._engine.driver.shards,
-            bad_lines=manner.bad_lines, quarantine=manner.quarantine, progress=self._tell,
+            bad_lines=options.bad_lines, quarantine=options.quarantine, progress=self._progress,
         )  # fmt: skip
         _check_arities(found.arities(), arities)
         append_terms(dictionary, found)
@@ -239,7 +232,7 @@ class Bulk:
 
     def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
         """Make a change durable by files that executors write; what the store then has is to be read anew."""
-        self._cluster.tell = _nothing
+        self._cluster.report = _no_report
         with self._timed("commit"):
             return self._commit(tried, store, message)
 
@@ -248,7 +241,7 @@ class Bulk:
         terms_ = take_snapshot(self._local.dictionary, self._scratch)
         before = tried.before.stored().sums
         if store.needs_full_snapshot:
-            E, I = done.E.shard_files(), done.outcome.I.shard_files()
+            E, I = done.update.E.shard_files(), done.outcome.I.shard_files()
             written = write_base(self._cluster, store.root, version, E, I, terms_)
             sums = Sums(*written.sums)
         else:
@@ -261,7 +254,7 @@ class Bulk:
             len(done.outcome.added),
             len(done.outcome.removed),
             len(done.outcome.I),
-            len(done.E),
+            len(done.update.E),
             len(after.program.after),
         )
         change = tried.change(
@@ -270,7 +263,7 @@ class Bulk:
         settled = None if after.settled is tried.before.settled else after.settled
         record = Commit(describe(change, counts, message, after.digest()), settled, sums, 0)
         store.commit_written(record, written.run, self._segments(store), after.settled, sums)
-        self._sharded = version, done.E, done.outcome.I
+        self._sharded = version, done.update.E, done.outcome.I
         return after, change
 
     def _segments(self, store: Store) -> list[Segment]:
@@ -281,8 +274,9 @@ class Bulk:
         return [dictionary_files.write(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
 
     def _answers(self, store: Store, version: int, gained: bool, length: int) -> FactAnswers:
-        """The facts a version gained or lost, read from its files if somebody looks. Of these facts the explicit ones
-        are those that became explicit, or ceased to be.
+        """The facts a version gained or lost, read from its files on first use.
+
+        Those that became explicit, or ceased to be, are marked as explicit.
         """
 
         def change() -> Delta:
@@ -322,7 +316,7 @@ def _new_scratch(store: Store | None, stack: ExitStack) -> Path:
 def _remove_abandoned(folder: Path) -> None:
     for other in folder.iterdir():
         lock = WriterLock(other)
-        with suppress(StoreError):  # somebody works there
+        with suppress(StoreError):  # another process uses it
             lock.acquire()
             shutil.rmtree(other, ignore_errors=True)
         lock.release()

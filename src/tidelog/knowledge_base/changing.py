@@ -11,24 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.algorithms.equality.policy import MODES, OFF
-from tidelog.changes.apply import Attempt, Checks, attempt, read_into, with_rules
+from tidelog.changes.apply import Attempt, attempt, read_into, with_rules
 from tidelog.changes.choose import choose_engine
 from tidelog.changes.commit import commit, counted, describe
 from tidelog.changes.estimate import predict
-from tidelog.changes.inputs import Input, read_facts, read_files, read_rules
-from tidelog.changes.request import Manner, silent
+from tidelog.changes.inputs import Input, read_files
+from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, read_request
 from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
-from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_request, repairs
-from tidelog.knowledge_base.session import Held
+from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
+from tidelog.knowledge_base.session import Session
 from tidelog.model.facts import Fact
-from tidelog.rules.syntax import Rule
 
 if TYPE_CHECKING:
     from tidelog.changes.spark_backend import Tried
 
 
-class Changes(Held):
+class Changes(Session):
     """Tried (`attempt`), made durable (`commit`), and only then seen: a change that fails has changed nothing."""
 
     def load(
@@ -40,7 +39,7 @@ class Changes(Held):
         master: str | None = None,
         bad_lines: str = "fail",
         quarantine: str | Path | None = None,
-        progress: Callable[[str], None] = silent,
+        progress: Callable[[str], None] = no_progress,
     ) -> Change:
         """Load data files and directories, programs (with their imports), rdflib graphs and tables, all or nothing.
 
@@ -58,8 +57,8 @@ class Changes(Held):
         2
         """
         aside = None if quarantine is None else Path(quarantine)
-        manner = Manner("auto", engine, master, bad_lines, aside, progress)
-        return self._commit(read_files(sources, relation), Input(), (), manner, message)
+        options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
+        return self._commit(ChangeRequest(read_files(sources, relation), options=self._checked(options)))
 
     def apply(
         self,
@@ -85,8 +84,8 @@ class Changes(Held):
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
-        manner = Manner(algorithm, engine, master)
-        return self._commit(*self._read(add, remove, add_rules, remove_rules), manner, message, options)
+        how = self._options(algorithm, engine, master, message, options)
+        return self._commit(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, how))
 
     def update(
         self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
@@ -105,41 +104,42 @@ class Changes(Held):
         from tidelog.queries.sparql.update import read_update
 
         if dry_run:
-            return self._attempt(*read_update(self._engine, self._state, text, allow), (), Manner()).change
+            add, remove = read_update(self._engine, self._state, text, allow)
+            return self._attempt(ChangeRequest(add, remove, options=self._options())).change
         self._start_writing()
-        return self._commit(*read_update(self._engine, self._state, text, allow), (), Manner(), message)
+        add, remove = read_update(self._engine, self._state, text, allow)
+        return self._commit(ChangeRequest(add, remove, options=self._options(message=message)))
 
-    def _read(
-        self, add: object, remove: object, add_rules: object, remove_rules: object
-    ) -> tuple[Input, Input, tuple[Rule, ...]]:
-        known = self._state.prefixes
-        plus, new = read_facts(add, known), read_rules(add_rules, known)
-        plus.rules += new.rules
-        plus.prefixes |= new.prefixes
-        return plus, read_facts(remove, known), tuple(read_rules(remove_rules, known).rules)
-
-    def _commit(
+    def _options(
         self,
-        plus: Input,
-        minus: Input,
-        without: Sequence[Rule],
-        manner: Manner,
-        message: str,
-        options: Mapping[str, object] | None = None,
-    ) -> Change:
+        algorithm: str = "auto",
+        engine: str = "auto",
+        master: str | None = None,
+        message: str = "",
+        settings: Mapping[str, object] | None = None,
+    ) -> ChangeOptions:
+        options = ChangeOptions(algorithm, engine, master, message=message, settings=settings or {})
+        return self._checked(options)
+
+    def _checked(self, options: ChangeOptions) -> ChangeOptions:
+        """The options with the checks that this knowledge base asks for."""
+        strict = self._strict or bool(self._state.options.get("strict"))
+        return replace(options, strict=strict, allow_cartesian=self._allow_cartesian)
+
+    def _commit(self, request: ChangeRequest) -> Change:
         self._start_writing()
-        kept = options or {}
-        self._choose_equality(kept.get("equality"))
+        message, settings = request.options.message, request.options.settings
+        self._choose_equality(settings.get("equality"))
         before = self._state
-        made = self._try(plus, minus, without, manner)
+        made = self._try(request)
         if not isinstance(made, Attempt):
             if self._store is not None and made.is_written_by_executors(self._store):
-                state, change = made.commit(self._store, message, kept)
+                state, change = made.commit(self._store, message, settings)
                 self._leave_unread(state)
                 return change
             made = made.gathered()
         after, change, delta = made
-        after = replace(after, options={**after.options, **kept})
+        after = replace(after, options={**after.options, **settings})
         if self._store is None:
             self._log.append(describe(change, counted(after, delta), message, ""))
         else:
@@ -147,29 +147,17 @@ class Changes(Held):
         self._state = after
         return change
 
-    def _attempt(self, plus: Input, minus: Input, without: Sequence[Rule], manner: Manner) -> Attempt:
-        """What a change would lead to; nothing is kept."""
-        made = self._try(plus, minus, without, manner)
+    def _attempt(self, request: ChangeRequest) -> Attempt:
+        """What a change would lead to; nothing is committed."""
+        made = self._try(request)
         return made if isinstance(made, Attempt) else made.gathered()
 
-    def _try(self, plus: Input, minus: Input, without: Sequence[Rule], manner: Manner) -> Attempt | Tried:
-        checks = Checks(self._strict or bool(self._state.options.get("strict")), self._allow_cartesian)
-        size, remote = plus.nbytes() + minus.nbytes(), plus.is_remote or minus.is_remote
-        choice = choose_engine(manner.engine, size, self._settings.memory_budget, manner.master, remote)
+    def _try(self, request: ChangeRequest) -> Attempt | Tried:
+        options, memory = request.options, self._settings.memory_budget
+        choice = choose_engine(options.engine, request.nbytes(), memory, options.master, request.is_remote)
         if choice.engine == "local":
-            with manner.refused() as refused:
-                made = attempt(
-                    self._engine,
-                    self._state,
-                    plus.skipping_bad_lines(refused),
-                    minus,
-                    without,
-                    manner.algorithm,
-                    checks,
-                )
-            left_out = refused.count if refused else 0
-            return made._replace(change=replace(made.change, bad_lines=left_out)) if left_out else made
-        return self._on_spark(manner.master).attempt(self._state, plus, minus, without, manner, choice.reason, checks)
+            return attempt(self._engine, self._state, request)
+        return self._on_spark(options.master).attempt(self._state, request, choice.reason)
 
 
 _READ_TWICE = 64_000_000  # bytes of files at most that are read for a prediction before they are read for a preview
@@ -197,10 +185,11 @@ class WhatIf(Changes):
         >>> len(change.added), kb.version, change.predicted.derivations, change.work.derivations
         (2, 1, 1, 1)
         """
-        parts = self._read(add, remove, add_rules, remove_rules)
-        is_bulk = engine == "spark" or parts[0].nbytes() + parts[1].nbytes() > _READ_TWICE
-        predicted = None if is_bulk else self._predict(*parts)
-        return replace(self._attempt(*parts, Manner(algorithm, engine, master)).change, predicted=predicted)
+        options = self._options(algorithm, engine, master)
+        request = read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options)
+        is_large = engine == "spark" or request.nbytes() > _READ_TWICE
+        predicted = None if is_large else self._predict(request)
+        return replace(self._attempt(request).change, predicted=predicted)
 
     def predict(
         self, add: object = None, remove: object = None, add_rules: object = None, remove_rules: object = None
@@ -213,13 +202,14 @@ class WhatIf(Changes):
         >>> kb.predict(add_rules="q(?x) :- p(?x) .").derivations
         1000
         """
-        return self._predict(*self._read(add, remove, add_rules, remove_rules))
+        options = self._options()
+        return self._predict(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options))
 
-    def _predict(self, plus: Input, minus: Input, without: Sequence[Rule]) -> Prediction:
+    def _predict(self, request: ChangeRequest) -> Prediction:
         state = self._state
-        ruled = with_rules(state, plus, without, self._allow_cartesian)
+        ruled = with_rules(state, request)
         arities = {**state.E.arities(), **ruled.arities}
-        added, removed = (read_into(self._engine, source, arities) for source in (plus, minus))
+        added, removed = (read_into(self._engine, source, arities) for source in (request.add, request.remove))
         gone, new = (removed - added) & state.E, added - state.E
         before, after = (self._equality.rules(self._engine, s.program.after, state.I) for s in (state, ruled))
         return predict(self._engine, state.I, (state.E - gone) | new, before, after, new, gone)
@@ -251,8 +241,8 @@ class WhatIf(Changes):
         if self._equality is not MODES[OFF]:
             raise UsageError("repairs are found only where equality is off: rewriting hides which facts were equal")
         state, known = self._state, self._state.prefixes
-        request = read_request(fact, known, limit, keep, weigh, max_tries, self._expand)
+        request = read_repair_request(fact, known, limit, keep, weigh, max_tries, self._expand)
         return repairs(self._engine, state.E, state.I, state.program, request, self._without)
 
     def _without(self, facts: Sequence[Fact]) -> Change:
-        return self._attempt(Input(), Input(facts=list(facts)), (), Manner()).change
+        return self._attempt(ChangeRequest(remove=Input(facts=list(facts)), options=self._options())).change

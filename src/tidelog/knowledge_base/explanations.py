@@ -11,13 +11,13 @@ from tidelog.explain.questions import explain, explain_all, why_kept, why_not, w
 from tidelog.explain.render import Explanation
 from tidelog.explain.why_not import WhyNot
 from tidelog.explain.why_results import WhyKept, WhyRemoved
-from tidelog.knowledge_base.session import Held
+from tidelog.knowledge_base.session import Session
 
 if TYPE_CHECKING:
-    from tidelog.changes.spark_backend import Bulk
+    from tidelog.changes.spark_backend import SparkBackend
 
 
-class Explanations(Held):
+class Explanations(Session):
     """Why things are as they are. Proofs are searched for when asked; nothing is recorded for them."""
 
     def explain(self, fact: object, all_proofs: int | None = None, *, most: int = MOST) -> Explanation:
@@ -114,7 +114,7 @@ class Explanations(Held):
             table = self._explain_all_on_spark(self._on_spark(master, spark), pattern, depth, deep)
         return table if spark is None else table.to_spark(spark)
 
-    def _explain_all_on_spark(self, bulk: Bulk, pattern: str, depth: int, deep: bool) -> RuleInstances:
+    def _explain_all_on_spark(self, bulk: SparkBackend, pattern: str, depth: int, deep: bool) -> RuleInstances:
         from tidelog.engines.spark.dataframes import instances
 
         state = self._state

@@ -9,13 +9,13 @@ from tidelog.changes.apply import recomputed
 from tidelog.changes.result import Difference
 from tidelog.changes.state import difference, state_at
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.knowledge_base.session import Held
+from tidelog.knowledge_base.session import Session
 from tidelog.store.compaction import compact
 from tidelog.store.records import Version
 from tidelog.store.verification import Verification, verify
 
 
-class History(Held):
+class History(Session):
     """What was before, and whether what is there is right."""
 
     def versions(self) -> list[Version]:

@@ -12,7 +12,7 @@ from tidelog.changes.choose import choose_engine
 from tidelog.changes.constraints import Inconsistency, inconsistencies
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
-from tidelog.knowledge_base.session import Held
+from tidelog.knowledge_base.session import Session
 from tidelog.model.facts import column_names
 from tidelog.model.terms import TRIPLE
 from tidelog.queries.answers import Answers, FactAnswers, marks, rows_among
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tidelog.queries.sparql import Solutions
 
 
-class Questions(Held):
+class Questions(Session):
     """What can be asked. Nothing here changes anything."""
 
     _named: tuple[LocalFacts, LocalFacts] | None = None  # the facts under all names, and of which they were made

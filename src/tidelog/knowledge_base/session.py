@@ -22,10 +22,10 @@ from tidelog.store.store import Store, StoredVersion
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tidelog.changes.spark_backend import Bulk
+    from tidelog.changes.spark_backend import SparkBackend
 
 
-class Held:
+class Session:
     """The state, and what every part of a knowledge base needs of it."""
 
     def __init__(
@@ -46,7 +46,7 @@ class Held:
         self._log: list[Version] = []  # of a knowledge base in memory
         self._root = None if path is None else Path(path)  # also of an older version, which has no store
         self._store = None if path is None else Store(Path(path), create=create and not read_only)
-        self._bulk: Bulk | None = None
+        self._spark_backend: SparkBackend | None = None
         self._engine = LocalEngine(self._settings)
         nothing = self._engine.fact_set(())
         self._state = State(nothing, nothing)
@@ -108,21 +108,21 @@ class Held:
         if self._store is not None:
             self._store.close()
 
-    def _on_spark(self, master: str | None = None, spark: SparkSession | None = None) -> Bulk:
+    def _on_spark(self, master: str | None = None, spark: SparkSession | None = None) -> SparkBackend:
         """Spark for this knowledge base, in a session that was given or on `master`."""
-        from tidelog.changes.spark_backend import Bulk
+        from tidelog.changes.spark_backend import SparkBackend
 
-        if self._bulk is None or not self._bulk.is_on(master, spark):
-            if self._bulk is not None:
-                self._bulk.close()
-            self._bulk = Bulk(self._engine, self._store, spark=spark, master=master)
-        return self._bulk
+        if self._spark_backend is None or not self._spark_backend.is_on(master, spark):
+            if self._spark_backend is not None:
+                self._spark_backend.close()
+            self._spark_backend = SparkBackend(self._engine, self._store, spark=spark, master=master)
+        return self._spark_backend
 
     def _close_engines(self) -> None:
         self._engine.close()
-        if self._bulk is not None:
-            self._bulk.close()
-            self._bulk = None
+        if self._spark_backend is not None:
+            self._spark_backend.close()
+            self._spark_backend = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:

@@ -40,7 +40,7 @@ class RepairRequest:
     max_tries: int
 
 
-def read_request(
+def read_repair_request(
     fact: object, prefixes: PrefixMap, limit: int, keep: object, weigh: Weigh, max_tries: int, expand: Expand
 ) -> RepairRequest:
     """Read and check the arguments of `KnowledgeBase.repair`."""

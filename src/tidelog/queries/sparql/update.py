@@ -24,6 +24,7 @@ from tidelog.algorithms.equality.policy import mode_of
 from tidelog.algorithms.update import RuleChange
 from tidelog.changes.apply import attempt
 from tidelog.changes.inputs import Input
+from tidelog.changes.request import ChangeRequest
 from tidelog.changes.state import State
 from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.engines.local.engine import LocalEngine
@@ -115,7 +116,8 @@ class _Request:
     def _source(self) -> Source:
         """What holds after the operations so far."""
         if self._stale:
-            self._state, self._stale = attempt(self.engine, self._state, *self.net(), (), "auto").after, False
+            request = ChangeRequest(*self.net())
+            self._state, self._stale = attempt(self.engine, self._state, request).after, False
         I = mode_of(self._state.options).facts(self.engine, self._state.I, self._state.I)
         return Source(self.engine, I, self._state.prefixes)
 

@@ -119,7 +119,7 @@ def ingest(
 ) -> Ingested:
     """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
 
-    `shipped` is the dictionary, if tasks have it already. For `bad_lines` and `quarantine` see `manner`.
+    `shipped` is the dictionary, if tasks have it already. For `bad_lines` and `quarantine` see `ChangeOptions`.
     """
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
