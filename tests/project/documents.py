@@ -23,7 +23,7 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 def needs_spark(path: Path) -> bool:
-    """Whether the Python blocks of a page use a Spark session; tests/spark runs those."""
+    """Whether the Python blocks of a page use a Spark session. `tests/engines/spark` runs those pages."""
     return any("SparkSession" in block for block in blocks(path, "python"))
 
 

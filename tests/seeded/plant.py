@@ -31,37 +31,41 @@ KERNEL = (
     "tests/oracle/test_large_joins.py",
     "tests/oracle/test_random_sets.py",
     "tests/oracle/test_random_verbs.py",
-    "tests/engine/test_rule_grouping.py",
-    "tests/engine/test_supports.py",
-    "tests/engine/test_pivoted.py",
-    "tests/engine/test_proofs.py",
+    "tests/engines/local/test_rule_grouping.py",
+    "tests/engines/local/test_supports.py",
+    "tests/engines/local/test_engine_pivoted.py",
+    "tests/engines/local/small/test_backward.py",
 )
 MAINTENANCE = (
     "tests/papers",
-    "tests/counting/test_kept.py",
+    "tests/algorithms/counting/test_kept.py",
     "tests/oracle/test_instances_once.py",
     *(
         f"tests/oracle/test_random_histories.py::test_every_algorithm_makes_every_step[{start}-{start + 9}]"
         for start in range(0, 60, 10)
     ),
 )
-EQUALITY = ("tests/equality/test_queries.py", "tests/equality/test_random_histories.py")
-ONTOLOGY = ("tests/ontology/test_axioms.py", "tests/ontology/test_swrl.py")
+EQUALITY = (
+    "tests/algorithms/equality/test_rewriting_queries.py",
+    "tests/algorithms/equality/test_maintain_histories.py",
+)
+ONTOLOGY = ("tests/owl/test_axioms.py", "tests/owl/test_swrl_reader.py")
 STORE = (
     *("tests/store/test_refusals.py", "tests/store/test_concurrency.py", "tests/store/test_power_loss.py"),
     *("tests/store/test_corruption.py", "tests/store/test_disk_errors.py", "tests/store/test_crash.py"),
 )
-SPARK = (
-    *("tests/spark/test_shard_files.py", "tests/spark/test_terms.py", "tests/spark/test_engine_sets.py"),
-    *("tests/spark/test_engine_plan.py", "tests/spark/test_engine_histories.py"),
+SPARK = tuple(
+    f"tests/engines/spark/sharded/test_{name}.py"
+    for name in ("shard_files", "worker_dictionary", "facts", "plan", "engine_histories")
 )
-PIPELINE = ("tests/spark/test_ingest.py",)
+INGEST = ("tests/engines/spark/ingest/test_ingest.py",)
+# The first folder that has the module decides.
 SUITES = {
+    "algorithms/equality": EQUALITY,
     "algorithms": MAINTENANCE,
+    "engines/spark/ingest": INGEST,
     "engines/spark": SPARK,
-    "equality": EQUALITY,
     "owl": ONTOLOGY,
-    "pipeline": PIPELINE,
     "store": STORE,
 }
 TESTS_FAILED = 1
