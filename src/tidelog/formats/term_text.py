@@ -11,16 +11,11 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog.model.terms import STRING, Term, escape, iri, literal, unescape
+from tidelog.model.terms import NAME_CHARACTERS, NAME_START, STRING, Term, escape, iri, literal, unescape
 
 _IRI_CHARACTERS = r"[^\x00-\x20<>\"{}|^`\\]"
 _UCHAR = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
-_LETTERS = (
-    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef"
-    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_INSIDE = f"{_LETTERS}_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
-_LABEL = f"[{_LETTERS}_0-9](?:[.{_INSIDE}]*[{_INSIDE}])?"
+_LABEL = f"[{NAME_START}_0-9](?:[.{NAME_CHARACTERS}]*[{NAME_CHARACTERS}])?"
 _LANGUAGE = r"[A-Za-z]+(?:-[A-Za-z0-9]+)*"
 
 IRI_TEXT = re.compile(rf"<((?:{_IRI_CHARACTERS}|{_UCHAR})*)>")

@@ -36,7 +36,7 @@ from tidelog.model.facts import Fact
 from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
 from tidelog.rules.parsing.terms import NEGATE
-from tidelog.rules.parsing.tokens import NAME, Scope, Source
+from tidelog.rules.parsing.tokens import NAME, Scope, SourceText
 from tidelog.rules.syntax import Call, Condition, Expression, Rule, RuleFile, Variable
 
 N3Expressions = tuple[Expression, ...]
@@ -149,7 +149,7 @@ def parse_n3(text: str, file: str = "<text>") -> RuleFile:
 
 class _N3Reader:
     def __init__(self, text: str, file: str) -> None:
-        self.source = Source(text, file)
+        self.source = SourceText(text, file)
         self.scope = Scope()
         self.program = RuleFile()
         self.data = _Data(self.source)
@@ -232,7 +232,7 @@ class _N3Reader:
 class _Premise:
     """The body of one rule. Its blank nodes, and the places of its lists, are invented variables."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
         self.blanks: dict[str, Variable] = {}
@@ -294,7 +294,7 @@ class _Premise:
 class _Data:
     """The facts of a document. Its blank nodes are told apart from those of other documents."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self.facts: list[Fact] = []
         self.numbers: dict[object, int] = {}
@@ -329,7 +329,7 @@ class _Data:
         return places[0]
 
 
-def _checked_place(source: Source, term: Term, place: str, triple: N3Triple) -> Term:
+def _checked_place(source: SourceText, term: Term, place: str, triple: N3Triple) -> Term:
     """The term, if RDF allows it in that place."""
     if terms.is_literal(term) and place != "object":
         raise source.error(f"a literal cannot be the {place} of a triple", triple.start)
@@ -338,7 +338,7 @@ def _checked_place(source: Source, term: Term, place: str, triple: N3Triple) -> 
     return term
 
 
-def _refuse_built_in(source: Source, triple: N3Triple, verb: str) -> None:
+def _refuse_built_in(source: SourceText, triple: N3Triple, verb: str) -> None:
     """Built-ins compute, and are used in premises only."""
     if triple.predicate == IMPLIES:
         raise source.error("a rule cannot stand inside a formula", triple.start)
@@ -346,7 +346,7 @@ def _refuse_built_in(source: Source, triple: N3Triple, verb: str) -> None:
         raise source.error(f"{shown(name)} is a built-in and cannot be {verb}; use it in a premise", triple.start)
 
 
-def _formula_error(source: Source, node: Formula) -> Exception:
+def _formula_error(source: SourceText, node: Formula) -> Exception:
     return source.error("a formula may only be the premise or the conclusion of a rule", node.start)
 
 

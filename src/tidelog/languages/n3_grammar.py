@@ -14,10 +14,9 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
-from tidelog.errors import ParseError
 from tidelog.model import terms
-from tidelog.model.terms import OWL, RDF, RDF_TYPE, Term
-from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_STATEMENT, MAX_TOKEN, Cursor, Source, Token
+from tidelog.model.terms import ESCAPE_SEQUENCE, NAME_CHARACTERS, NAME_START, NOT_IN_IRI, OWL, RDF, RDF_TYPE, Term
+from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_STATEMENT, RuleToken, SourceText, TokenCursor, next_token
 from tidelog.rules.syntax import Variable
 
 SWAP = "http://www.w3.org/2000/10/swap/"
@@ -27,9 +26,6 @@ _SAME = terms.iri(f"{OWL}sameAs")
 _ENDS = (".", "]", "}", "end")
 _NUMBERS = {"integer": terms.INTEGER, "decimal": terms.DECIMAL, "double": terms.DOUBLE}
 _INVENTED = re.compile(r"v*_")
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _QUANTIFIERS = ("@forAll", "@forSome")
 _KEYWORDS = ("a", "is", "of", "has", "true", "false")
@@ -72,9 +68,10 @@ class N3Triple:
 N3Node = Term | Variable | Blank | N3List | Formula
 
 
-class N3Grammar(Cursor):
+class N3Grammar(TokenCursor):
     """Reads one statement."""
 
+    escapes = ESCAPE_SEQUENCE
     _depth = 0
 
     def read(self) -> list[N3Triple]:
@@ -94,21 +91,15 @@ class N3Grammar(Cursor):
         token = self.advance()
         name = token.text[1:] if token.kind == "at" else token.text.lower()
         if name == "prefix":
-            self._prefix()
+            self.prefix_declaration()
         elif name == "base":
-            self.scope.base = self._resolved(self.expect("iri", "the base as `<…>`"))
+            self.scope.base = self.resolved(self.expect("iri", "the base as `<…>`"))
         elif token.text in _QUANTIFIERS:
             raise self.error(f"`{token.text}` is not supported; write variables as ?x", token)
         else:
             raise self.error(f"unknown directive `{token.text}`; there are @prefix and @base", token)
         if token.kind == "at":
             self.expect(".")
-
-    def _prefix(self) -> None:
-        if self.token.kind != "prefixed" or not self.token.text.endswith(":"):
-            raise self.unexpected("a prefix such as `ex:`")
-        prefix = self.advance().text[:-1]
-        self.scope.declared[prefix] = self._resolved(self.expect("iri", "what the prefix stands for, as `<…>`"))
 
     def _statement(self) -> None:
         subject = self._path()
@@ -181,7 +172,7 @@ class N3Grammar(Cursor):
             node = reached
         return node
 
-    def _nameless(self, token: Token) -> Blank:
+    def _nameless(self, token: RuleToken) -> Blank:
         return Blank(f"[{token.start}", token.start)  # no label of the user has a bracket
 
     def _item(self) -> N3Node:
@@ -195,9 +186,9 @@ class N3Grammar(Cursor):
         if token.kind in _NUMBERS:
             return terms.literal(self.advance().text, _NUMBERS[token.kind])
         if token.kind == "string":
-            return self._string()
+            return self.string_literal()
         if token.kind in ("iri", "prefixed"):
-            return terms.iri(self._iri())
+            return terms.iri(self.iri())
         if token.kind == "word" and token.text in ("true", "false"):
             return terms.boolean(self.advance().text == "true")
         if token.kind == "word" and token.text not in _KEYWORDS:
@@ -242,33 +233,10 @@ class N3Grammar(Cursor):
         inside, self._triples = self._triples, outside
         return Formula(tuple(inside), start)
 
-    def _string(self) -> Term:
-        token = self.advance()
-        quotes = 3 if token.text[:3] in ('"""', "'''") and len(token.text) >= 6 else 1
-        text = self._unescaped(token.text[quotes:-quotes], token.start + quotes)
-        if self.token.kind == "at" and self.token.start == token.end:
-            return terms.literal(text, language=self.advance().text[1:])
-        if self.accept("^^"):
-            if self.token.kind not in ("iri", "prefixed"):
-                raise self.unexpected("a datatype such as xsd:date or <…>")
-            return terms.literal(text, self._iri())
-        return terms.string(text)
-
-    def _iri(self) -> str:
-        token = self.advance()
-        if token.kind == "iri":
-            return self._resolved(token)
-        prefix, _, local = token.text.partition(":")
-        expansion = self.scope.expand(prefix)
-        if expansion is None:
-            known = f"known: {self.scope.known()}"
-            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
-        return expansion + re.sub(r"\\(.)", r"\1", local)
-
-    def _resolved(self, token: Token) -> str:
+    def resolved(self, token: RuleToken) -> str:
         """Relative IRIs stay relative unless a base is declared."""
-        text = self._unescaped(token.text[1:-1], token.start + 1)
-        if _NOT_IN_IRI.search(text):
+        text = self.unescaped(token.text[1:-1], token.start + 1)
+        if NOT_IN_IRI.search(text):
             raise self.error("an escape gives a character that an IRI cannot hold", token)
         if not self.scope.base or _ABSOLUTE.match(text):
             return text
@@ -278,33 +246,16 @@ class N3Grammar(Cursor):
             raise self.error(f"this IRI cannot be read: {problem}", token) from None
         return f"{found}#" if text.endswith("#") and not found.endswith("#") else found  # urljoin drops an empty end
 
-    def _unescaped(self, text: str, start: int) -> str:
-        def one(match: re.Match[str]) -> str:
-            code = match[1]
-            if code in _ESCAPED:
-                return _ESCAPED[code]
-            number = int(code[1:], 16) if len(code) > 1 else -1
-            if not 0 <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-                raise self.source.error(f"{match[0]} is no escape of a character", start + match.start())
-            return chr(number)
-
-        return _ESCAPE.sub(one, text) if "\\" in text else text
-
 
 def _variable_name(name: str) -> str:
     """Names that begin with `_` are kept for invented variables; different names stay different."""
     return f"v{name}" if _INVENTED.match(name) else name
 
 
-# Turtle's characters of names: those a name can begin with, and those it can go on with.
-_FIRST = (
-    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef"
-    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_NEXT = rf"{_FIRST}_0-9\-\u00b7\u0300-\u036f\u203f\u2040"
-_ESCAPED_NAME = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_LOCAL = rf"(?:(?:[{_FIRST}_:0-9]|{_ESCAPED_NAME})(?:(?:[{_NEXT}:.]|{_ESCAPED_NAME})*(?:[{_NEXT}:]|{_ESCAPED_NAME}))?)?"
-_PREFIX = rf"(?:[{_FIRST}](?:[{_NEXT}.]*[{_NEXT}])?)?"
+_ESCAPED_CHARACTER = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_START, _NEXT = rf"(?:[{NAME_START}_:0-9]|{_ESCAPED_CHARACTER})", rf"(?:[{NAME_CHARACTERS}:]|{_ESCAPED_CHARACTER})"
+_LOCAL = rf"(?:{_START}(?:(?:\.|{_NEXT})*{_NEXT})?)?"
+_PREFIX = rf"(?:[{NAME_START}](?:[{NAME_CHARACTERS}.]*[{NAME_CHARACTERS}])?)?"
 _SHORT = r'"(?:[^"\\\n\r]|\\.)*+"|\'(?:[^\'\\\n\r]|\\.)*+\''
 _LONG = r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+"""|\'\'\'(?:[^\'\\]|\\.|\'{1,2}(?!\'))*+\'\'\''
 _SKIP = r"(?:\s++|\#[^\n\r]*+)*+"
@@ -312,7 +263,7 @@ _SKIP = r"(?:\s++|\#[^\n\r]*+)*+"
 _TOKEN = re.compile(
     rf"""{_SKIP}(?:
       (?P<variable>\?[^\W\d]\w*+)
-    | (?P<blank>_:[{_FIRST}_0-9](?:[{_NEXT}.]*[{_NEXT}])?)
+    | (?P<blank>_:[{NAME_START}_0-9](?:[{NAME_CHARACTERS}.]*[{NAME_CHARACTERS}])?)
     | (?P<string>{_LONG}|(?!\"\"\"|''')(?:{_SHORT}))
     | (?P<double>[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)[eE][+-]?[0-9]++)
     | (?P<decimal>[+-]?[0-9]*+\.[0-9]++)
@@ -323,18 +274,23 @@ _TOKEN = re.compile(
     | (?P<at>@[A-Za-z]++(?:-[A-Za-z0-9]++)*+)
     | (?P<mark>=>|<=|<-|\^\^|[()\[\]{{}},;.!^=])
     | (?P<end>\Z)
+    | (?P<unreadable>.)
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_SKIPPED = re.compile(_SKIP)
+_UNREADABLE = {
+    **dict.fromkeys("\"'", "this string is not closed"),
+    "<": "this is no IRI: an IRI holds no spaces, quotes or braces",
+    "$": "variables are written ?x",
+}
 
 
-def statement(source: Source, position: int) -> list[Token]:
+def statement(source: SourceText, position: int) -> list[RuleToken]:
     """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
-    tokens: list[Token] = []
+    tokens: list[RuleToken] = []
     braces = 0
     while True:
-        token = _next(source, position)
+        token = next_token(source, position, _TOKEN, _UNREADABLE)
         tokens.append(token)
         position = token.end
         braces += (token.kind == "{") - (token.kind == "}")
@@ -344,31 +300,7 @@ def statement(source: Source, position: int) -> list[Token]:
             raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
 
 
-def _is_sparql_directive(tokens: list[Token]) -> bool:
+def _is_sparql_directive(tokens: list[RuleToken]) -> bool:
     """`PREFIX ex: <…>` and `BASE <…>` have no dot."""
     word = tokens[0].text.upper() if tokens[0].kind == "word" else ""
     return len(tokens) == {"PREFIX": 3, "BASE": 2}.get(word)
-
-
-def _next(source: Source, position: int) -> Token:
-    match = _TOKEN.match(source.text, position)
-    if match is None:
-        raise _unreadable(source, position)
-    kind = str(match.lastgroup)
-    text, start = match[kind], match.start(kind)
-    if len(text) > MAX_TOKEN:
-        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", start)
-    return Token(text if kind == "mark" else kind, text, start)
-
-
-def _unreadable(source: Source, position: int) -> ParseError:
-    skipped = _SKIPPED.match(source.text, position)
-    start = skipped.end() if skipped else position
-    character = source.text[start]
-    if character in "\"'":
-        return source.error("this string is not closed", start)
-    if character == "<":
-        return source.error("this is no IRI: an IRI holds no spaces, quotes or braces", start)
-    if character == "$":
-        return source.error("variables are written ?x", start)
-    return source.error(f"unexpected character {character!r}", start)

@@ -23,9 +23,9 @@ from xml.parsers import expat
 from tidelog.errors import Location, ParseError
 from tidelog.model import terms
 from tidelog.model.facts import Fact
-from tidelog.model.terms import XSD, Term
+from tidelog.model.terms import NOT_IN_IRI, XSD, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
-from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_TOKEN, Source
+from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_TOKEN, SourceText
 from tidelog.rules.syntax import Call, Condition, Rule, RuleFile, Variable
 
 MAX_CHILDREN = 1_000
@@ -70,7 +70,7 @@ class Elements:
         self._parser.CharacterDataHandler = self._characters
 
     def read(self) -> None:
-        Source(self.text, self.file)  # refuses half characters
+        SourceText(self.text, self.file)  # refuses half characters
         try:
             for start in range(0, len(self.text), _PIECE):
                 self._parser.Parse(self.text[start : start + _PIECE].encode())
@@ -170,7 +170,6 @@ _MODERN = {
 _CLAUSES = frozenset({"Implies", "imp", "Atom", "atom", "fact", "Forall", "oid", "label", "_rbaselab"})
 _ROLES = ("formula", "arg", "left", "right", "weak", "And")
 _IRI_ATTRIBUTES = ("iri", "uri", "href")
-_NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _BUILT_INS = "http://www.w3.org/2003/11/swrlb#"
 _MAX_LITERALS = 1_000
 
@@ -294,7 +293,7 @@ class _Clause:
         if predicate.startswith(_BUILT_INS):
             name = predicate.removeprefix(_BUILT_INS)
             raise self.elements.error(f"the built-in `swrlb:{name}` is not supported in RuleML", element)
-        if _NOT_IN_IRI.search(predicate):
+        if NOT_IN_IRI.search(predicate):
             raise self.elements.error(
                 f"a relation cannot be called {predicate[:40]!r}: use letters, digits and _", element
             )
@@ -337,7 +336,7 @@ class _Clause:
 
     def _iri(self, element: Element) -> str | None:
         found = next((element.attributes[n] for n in _IRI_ATTRIBUTES if n in element.attributes), None)
-        if found is not None and (not found or _NOT_IN_IRI.search(found)):
+        if found is not None and (not found or NOT_IN_IRI.search(found)):
             raise self.elements.error(f"{found[:40]!r} is no IRI", element)
         return found
 

@@ -56,8 +56,15 @@ _INTEGER_TAIL = f'"^^<{INTEGER}>'
 _DOUBLE_TAIL = f'"^^<{DOUBLE}>'
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 _ESCAPED = re.compile(r'[\\"\n\r]')
-_UNESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
-_UNESCAPED = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+ESCAPED_CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+ESCAPE_SEQUENCE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)", re.DOTALL)
+NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
+# The characters of names in Turtle and SPARQL, for a regular expression: those that start a name, and all others too.
+NAME_START = (
+    "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef"
+    "\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+NAME_CHARACTERS = rf"{NAME_START}_0-9\-\u00b7\u0300-\u036f\u203f\u2040"
 _NAME = re.compile(r"[^\W\d][\w-]*", re.UNICODE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
@@ -152,9 +159,9 @@ def unescape(text: str) -> str:
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
-        return chr(int(code[1:], 16)) if code[0] in "uU" else _UNESCAPES[code]
+        return chr(int(code[1:], 16)) if code[0] in "uU" else ESCAPED_CHARACTERS[code]
 
-    return _UNESCAPED.sub(one, text) if "\\" in text else text
+    return ESCAPE_SEQUENCE.sub(one, text) if "\\" in text else text
 
 
 def iri(text: str) -> Term:

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from tidelog.model.terms import (
     LANG_STRING,
+    NOT_IN_IRI,
     XSD,
     Term,
     boolean,
@@ -28,7 +29,7 @@ from tidelog.values import datatypes, regex
 from tidelog.values.literals import INTEGER_TEXT, Single, float_value, single, string_term, tagged, truth
 from tidelog.values.rule_arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES
 from tidelog.values.rule_comparison import equal, lexical, number, number_term, order
-from tidelog.values.strings import LANGUAGE_TAG, NOT_IN_IRI, STRINGS, Function, encoded, mapped, pair
+from tidelog.values.strings import LANGUAGE_TAG, STRINGS, Function, encoded, mapped, pair
 
 _ANY_URI = f"{XSD}anyURI"
 _NUMERALS = ((re.compile("0x[0-9A-Fa-f]+"), 16), (re.compile("0o[0-7]+"), 8), (re.compile("0b[01]+"), 2))

@@ -16,7 +16,6 @@ from tidelog.values.literals import string_term, tagged
 Function = Callable[..., Term | None]
 
 LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
-NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
 def mapped(change: Callable[[str], str]) -> Function:

@@ -31,7 +31,7 @@ class Pattern:
 
 
 @dataclass
-class Graph:
+class DependencyGraph:
     """Nodes 0 … len(rules) - 1 are the rules, the others patterns. `needs[n]` are the nodes n depends on."""
 
     rules: Sequence[Rule]
@@ -53,8 +53,8 @@ def body_atoms(rule: Rule) -> Iterator[tuple[Atom, bool]]:
             yield literal.atom, True
 
 
-def dependency_graph(rules: Sequence[Rule]) -> Graph:
-    graph = Graph(rules, [[] for _ in rules])
+def dependency_graph(rules: Sequence[Rule]) -> DependencyGraph:
+    graph = DependencyGraph(rules, [[] for _ in rules])
     for number, rule in enumerate(rules):
         for head in rule.heads:
             graph.needs[_node(graph, graph.head_nodes, pattern(head))].append(number)
@@ -66,7 +66,7 @@ def dependency_graph(rules: Sequence[Rule]) -> Graph:
     return graph
 
 
-def _node(graph: Graph, nodes: dict[Pattern, int], key: Pattern) -> int:
+def _node(graph: DependencyGraph, nodes: dict[Pattern, int], key: Pattern) -> int:
     if key not in nodes:
         nodes[key] = len(graph.needs)
         graph.needs.append([])

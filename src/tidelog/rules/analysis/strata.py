@@ -22,7 +22,13 @@ from itertools import repeat
 from typing import NamedTuple
 
 from tidelog.errors import RuleError
-from tidelog.rules.analysis.dependencies import Graph, body_atoms, dependency_graph, pattern, strongly_connected
+from tidelog.rules.analysis.dependencies import (
+    DependencyGraph,
+    body_atoms,
+    dependency_graph,
+    pattern,
+    strongly_connected,
+)
 from tidelog.rules.analysis.safety import check_creation, rule_error
 from tidelog.rules.printer import format_atom, format_rule
 from tidelog.rules.syntax import Atom, Rule
@@ -47,7 +53,7 @@ def stratify(rules: Iterable[Rule]) -> list[Stratum]:
     return _strata(graph, components, home)
 
 
-def _check_cycle(graph: Graph, component: list[int], home: dict[int, int]) -> None:
+def _check_cycle(graph: DependencyGraph, component: list[int], home: dict[int, int]) -> None:
     """Refuse strict dependencies within a component, and rules in it that create values without end."""
     here = home[component[0]]
     for number in sorted(n for n in component if n < len(graph.rules)):
@@ -60,7 +66,7 @@ def _check_cycle(graph: Graph, component: list[int], home: dict[int, int]) -> No
         check_creation(rule, heads, [atom for atom, _ in inside])
 
 
-def _cycle_error(graph: Graph, number: int, atom: Atom, home: dict[int, int]) -> RuleError:
+def _cycle_error(graph: DependencyGraph, number: int, atom: Atom, home: dict[int, int]) -> RuleError:
     rule = graph.rules[number]
     what = "an aggregate over" if atom in rule.atoms else "the negation of"
     cycle = _path(graph, graph.body_nodes[pattern(atom)], number, home)
@@ -69,7 +75,7 @@ def _cycle_error(graph: Graph, number: int, atom: Atom, home: dict[int, int]) ->
     return rule_error(rule, problem, *lines, "then the first rule again")
 
 
-def _path(graph: Graph, start: int, goal: int, home: dict[int, int]) -> list[Rule]:
+def _path(graph: DependencyGraph, start: int, goal: int, home: dict[int, int]) -> list[Rule]:
     """The rules on a shortest way from one node to another of the same component."""
     came_from = {start: start}
     queue = deque([start])
@@ -85,7 +91,7 @@ def _path(graph: Graph, start: int, goal: int, home: dict[int, int]) -> list[Rul
     return [graph.rules[n] for n in reversed(nodes) if n < len(graph.rules)]
 
 
-def _strata(graph: Graph, components: list[list[int]], home: dict[int, int]) -> list[Stratum]:
+def _strata(graph: DependencyGraph, components: list[list[int]], home: dict[int, int]) -> list[Stratum]:
     """Group components by level and kind; both come in an order in which what is needed comes first."""
     levels: list[_Levels] = []
     groups: dict[tuple[int, bool], list[Rule]] = {}
@@ -120,7 +126,7 @@ def _above(found: _Levels, strict: bool, recursive: bool) -> int:
     return max(plain, other)
 
 
-def _outside(graph: Graph, component: list[int], home: dict[int, int]) -> Iterator[tuple[int, bool]]:
+def _outside(graph: DependencyGraph, component: list[int], home: dict[int, int]) -> Iterator[tuple[int, bool]]:
     """The nodes outside that a component needs, and whether strictly."""
     here = home[component[0]]
     for node in component:
@@ -185,7 +191,7 @@ def levels(rules: tuple[Rule, ...]) -> Sequence[Sequence[Rule]]:
     return groups
 
 
-def _height(graph: Graph, heights: dict[int, int], pattern: int) -> int:
+def _height(graph: DependencyGraph, heights: dict[int, int], pattern: int) -> int:
     """The first level that may read what a pattern matches. The rules behind it have their place already."""
     if pattern not in heights:
         rules = len(graph.rules)

@@ -20,7 +20,7 @@ from tidelog.model.terms import RDF_TYPE, TRIPLE, Term
 from tidelog.rules.analysis.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
 from tidelog.rules.expressions import AGGREGATES, evaluate
 from tidelog.rules.parsing.terms import COMPARISONS, CONDITIONS, PRECEDENCE, TermReader
-from tidelog.rules.parsing.tokens import Scope, Source, Token
+from tidelog.rules.parsing.tokens import RuleToken, Scope, SourceText
 from tidelog.rules.syntax import (
     Call,
     Condition,
@@ -56,7 +56,7 @@ class Attributes:
 class ClauseReader(TermReader):
     """Reads one clause. Wildcards and computed arguments get variables whose names the clause does not use."""
 
-    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
+    def __init__(self, source: SourceText, tokens: list[RuleToken], scope: Scope) -> None:
         super().__init__(source, tokens, scope)
         self.fresh: Iterator[Variable] = fresh_variables(t.text[1:] for t in tokens if t.kind == "variable")
 
@@ -74,7 +74,7 @@ class ClauseReader(TermReader):
             raise self.error("attributes stand before rules, not before facts", start)
         return self._fact(heads[0], start)
 
-    def _rule(self, heads: list[RawAtom], attributes: Attributes, start: Token) -> Rule:
+    def _rule(self, heads: list[RawAtom], attributes: Attributes, start: RuleToken) -> Rule:
         body = [] if heads and self.token.kind == "." else self.body()  # `p(a) :- .` is an axiom
         self.expect(".", "`,` or `.`")
         if attributes.report and heads:
@@ -98,15 +98,15 @@ class ClauseReader(TermReader):
         names = dict.fromkeys(t.text[1:] for t in self.tokens if t.kind == "variable")
         return normalise([], body, self.fresh)[1], tuple(Variable(n) for n in names if not n.startswith("_"))
 
-    def _fact(self, atom: RawAtom, start: Token) -> Fact:
+    def _fact(self, atom: RawAtom, start: RuleToken) -> Fact:
         return Fact(atom.predicate, tuple(self._ground(arg, start) for arg in atom.args))
 
-    def _ground(self, arg: RawArgument, start: Token) -> Term:
+    def _ground(self, arg: RawArgument, start: RuleToken) -> Term:
         if isinstance(arg, RawAggregate):
             raise self.error("a fact cannot hold an aggregate; is the body `:- …` missing?", start)
         return self.evaluated(arg, {}, start, "a fact cannot hold the variable {}; is the body `:- …` missing?")
 
-    def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: Token, unbound: str) -> Term:
+    def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: RuleToken, unbound: str) -> Term:
         """The value of an expression that is known now; `unbound` is what to say of a variable without a value."""
         free = next((v for v in expression_variables(expression) if v not in binding), None)
         if free is not None:
@@ -199,7 +199,7 @@ class ClauseReader(TermReader):
             return self.ahead().kind in _CLOSING
         return self.token.text.upper() not in CONDITIONS and self._after_parenthesis().kind not in PRECEDENCE
 
-    def _after_parenthesis(self) -> Token:
+    def _after_parenthesis(self) -> RuleToken:
         depth = 0
         for i in range(self.index + 1, len(self.tokens)):
             depth += {"(": 1, ")": -1}.get(self.tokens[i].kind, 0)
@@ -275,7 +275,8 @@ class DirectiveReader(ClauseReader):
         token = self.advance()
         match token.text:
             case "@prefix":
-                self._prefix(program)
+                prefix, expansion = self.prefix_declaration()
+                program.prefixes[prefix] = expansion
             case "@base":
                 self.scope.base = self.expect("iri", "the base as `<…>`").text[1:-1]
             case "@parameter":
@@ -291,13 +292,6 @@ class DirectiveReader(ClauseReader):
                 raise self.error(f"unknown directive `{token.text}`; there are {known}", token)
         self.expect(".")
 
-    def _prefix(self, program: RuleFile) -> None:
-        if self.token.kind != "prefixed" or not self.token.text.endswith(":"):
-            raise self.unexpected("a prefix such as `ex:`")
-        prefix = self.advance().text[:-1]
-        expansion = self.expect("iri", "what the prefix stands for, as `<…>`").text[1:-1]
-        self.scope.declared[prefix] = program.prefixes[prefix] = expansion
-
     def _set_parameter(self) -> None:
         token = self.expect("parameter", "a parameter such as `$limit`")
         name = token.text[1:]
@@ -307,7 +301,7 @@ class DirectiveReader(ClauseReader):
         elif name not in self.scope.parameters:
             raise self.error(f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`", token)
 
-    def _output(self, program: RuleFile, token: Token) -> None:
+    def _output(self, program: RuleFile, token: RuleToken) -> None:
         location = self.source.location(token.start)
         program.exports.append(Export(self._predicate(), "csv", {}, location))
         while self.accept(","):
@@ -342,7 +336,9 @@ class DirectiveReader(ClauseReader):
     def _key(self) -> str:
         if self.token.kind == "name":
             return self.advance().text
-        return terms.plain(self._string(self.expect("string", "a parameter such as resource=")))
+        if self.token.kind != "string":
+            raise self.unexpected("a parameter such as resource=")
+        return terms.plain(self.string_literal())
 
     def _value(self) -> _Value:
         if self.token.kind == "{":
@@ -367,7 +363,7 @@ class DirectiveReader(ClauseReader):
             binding[Variable(token.text[1:])] = value
         return binding
 
-    def _python(self, value: _Value, binding: dict[Variable, Term], start: Token) -> object:
+    def _python(self, value: _Value, binding: dict[Variable, Term], start: RuleToken) -> object:
         if isinstance(value, dict):
             return {key: self._python(v, binding, start) for key, v in value.items()}
         if isinstance(value, list):

@@ -25,9 +25,9 @@ from tidelog.rules.parsing.tokens import (
     PREFIXED,
     SKIP,
     STRING,
+    RuleToken,
     Scope,
-    Source,
-    Token,
+    SourceText,
     statement,
 )
 from tidelog.rules.syntax import Literal, Rule, RuleFile, Variable
@@ -74,7 +74,7 @@ def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None
 ) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
     """Read a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; its named variables come in order."""
-    source = Source(text, "<query>")
+    source = SourceText(text, "<query>")
     tokens = statement(source, 0)
     if tokens[-1].kind == ".":
         tokens += statement(source, tokens[-1].end)
@@ -83,7 +83,7 @@ def parse_query(
 
 class _ProgramReader:
     def __init__(self, text: str, file: str, scope: Scope, only: str) -> None:
-        self.source = Source(text, file)
+        self.source = SourceText(text, file)
         self.scope = scope
         self.only = only
         self.program = RuleFile()
@@ -142,7 +142,7 @@ class _ProgramReader:
         return self._any_term(text)
 
     def _any_term(self, text: str) -> Term:
-        source = Source(text, self.source.file)
+        source = SourceText(text, self.source.file)
         try:
             term = TermReader(source, statement(source, 0), self.scope).expression()
         except ParseError:
@@ -160,14 +160,14 @@ class _ProgramReader:
             self._clause(tokens, first)
         return tokens[-1].end
 
-    def _directive(self, tokens: list[Token], first: Token) -> None:
+    def _directive(self, tokens: list[RuleToken], first: RuleToken) -> None:
         if self.only and first.text not in ("@prefix", "@base"):
             raise self.source.error(f"expected {self.only} only, found the directive `{first.text}`", first.start)
         DirectiveReader(self.source, tokens, self.scope).directive(self.program)
         self._terms.clear()  # names may mean something else now
         self._predicates.clear()
 
-    def _clause(self, tokens: list[Token], first: Token) -> None:
+    def _clause(self, tokens: list[RuleToken], first: RuleToken) -> None:
         clause = ClauseReader(self.source, tokens, self.scope).clause()
         found = "facts" if isinstance(clause, Fact) else "rules"
         if self.only not in ("", found):

@@ -16,7 +16,7 @@ from math import isfinite
 from tidelog.model import terms
 from tidelog.model.terms import Term
 from tidelog.rules.expressions import FUNCTIONS
-from tidelog.rules.parsing.tokens import MAX_DEPTH, Cursor, Token, string_text, unescape
+from tidelog.rules.parsing.tokens import MAX_DEPTH, RuleToken, TokenCursor
 from tidelog.rules.syntax import Call, Expression, Variable
 
 ORDER_COMPARISONS = frozenset({"<", "<=", ">", ">="})
@@ -73,7 +73,7 @@ _UNSUPPORTED = {
 }
 
 
-class TermReader(Cursor):
+class TermReader(TokenCursor):
     _depth = 0
 
     def expression(self, lowest: int = _SUM) -> Expression:
@@ -157,7 +157,7 @@ class TermReader(Cursor):
             text = self.advance()
             if text.text:
                 plain = text.text.replace("{{", "{").replace("}}", "}")
-                parts.append(terms.string(unescape(self.source, plain, text.start)))
+                parts.append(terms.string(self.unescaped(plain, text.start)))
             if self.accept("text end"):
                 break
             self.expect("{")
@@ -178,7 +178,7 @@ class TermReader(Cursor):
         if token.kind == "number":
             return self._number(self.advance(), "")
         if token.kind == "string":
-            return self._string(self.advance())
+            return self.string_literal()
         if token.kind == "blank":
             return Term(self.advance().text)
         if token.kind == "parameter":
@@ -193,21 +193,7 @@ class TermReader(Cursor):
             return terms.boolean(token.text == "true")
         return terms.iri(self.scope.base + token.text)
 
-    def iri(self) -> str:
-        """The IRI of an `<…>`, of a prefixed name or of a plain name, without brackets."""
-        token = self.advance()
-        if token.kind == "iri":
-            return token.text[1:-1]
-        if token.kind == "name":
-            return self.scope.base + token.text
-        prefix, _, local = token.text.partition(":")
-        expansion = self.scope.expand(prefix)
-        if expansion is None:
-            known = f"known: {self.scope.known()}"
-            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
-        return expansion + local
-
-    def _number(self, token: Token, sign: str) -> Term:
+    def _number(self, token: RuleToken, sign: str) -> Term:
         text = token.text.lower()
         if len(text) > _MAX_DIGITS:
             raise self.error(f"a number of more than {_MAX_DIGITS} digits", token)
@@ -220,18 +206,7 @@ class TermReader(Cursor):
             raise self.error("too large for a double; the largest is about 1.8E308", token)
         return terms.double(number)
 
-    def _string(self, token: Token) -> Term:
-        text = string_text(self.source, token)
-        following = self.token
-        if following.kind == "at" and following.start == token.end:
-            return terms.literal(text, language=self.advance().text[1:].lower())
-        if self.accept("^^"):
-            if self.token.kind not in ("iri", "prefixed", "name"):
-                raise self.unexpected("a datatype such as xsd:date or <…>")
-            return terms.literal(text, self.iri())
-        return terms.string(text)
-
-    def _parameter(self, token: Token) -> Term:
+    def _parameter(self, token: RuleToken) -> Term:
         value = self.scope.parameters.get(token.text[1:])
         if value is None:
             raise self.error(f"parameter `{token.text}` has no value; add `@parameter {token.text} = … .`", token)

@@ -17,11 +17,13 @@ A place in the tokens of one statement, with the few moves a recursive-descent p
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tidelog.errors import Location, ParseError
-from tidelog.model.terms import OWL, RDF, RDFS, XSD, Term
+from tidelog.model import terms
+from tidelog.model.terms import ESCAPED_CHARACTERS, OWL, RDF, RDFS, XSD, Term
 
 MAX_DEPTH = 64
 MAX_TOKEN = 1_000_000
@@ -60,10 +62,16 @@ _TOKEN = re.compile(
     | (?P<existential>![^\W\d]\w*+)
     | (?P<mark>:-|\^\^|!=|<=|>=|\#\[|[()\[\]{{}},.~=<>+\-*/])
     | (?P<end>\Z)
+    | (?P<unreadable>.)
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_SKIPPED = re.compile(SKIP)
+_UNREADABLE = {
+    '"': "this string is not closed",
+    "'": 'strings are written in double quotes: "…"',
+    "#": "expected an aggregate such as `#count`, an attribute `#[…]`, or `%` for a comment",
+    **dict.fromkeys("0123456789", "not a number; write for example 42, -1.5, 2.0E6, 0x1F"),
+}
 _TEXT = {
     '"': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\})*+', re.DOTALL),
     '"""': re.compile(r'(?:[^"\\{}]++|\\.|\{\{|\}\}|"{1,2}(?!"))*+', re.DOTALL),
@@ -71,11 +79,9 @@ _TEXT = {
 _OPERANDS = frozenset(
     {"variable", "string", "number", "blank", "prefixed", "name", "iri", "parameter", ")", "text end"}
 )
-_ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
-_ESCAPES = {"t": "\t", "n": "\n", "r": "\r"}
 
 
-class Token(NamedTuple):
+class RuleToken(NamedTuple):
     """A piece of text. `kind` is the name of a group above; marks such as `(` or `:-` are their own kind."""
 
     kind: str
@@ -92,7 +98,7 @@ class Token(NamedTuple):
         return f"`{self.text}`" if len(self.text) <= 40 else f"`{self.text[:40]}…`"
 
 
-class Source:
+class SourceText:
     """A text and where it came from; turns offsets into locations."""
 
     def __init__(self, text: str, file: str) -> None:
@@ -126,9 +132,22 @@ class Source:
         return ParseError(message, self.location(offset))
 
 
-def statement(source: Source, position: int) -> list[Token]:
+def next_token(source: SourceText, position: int, pattern: re.Pattern[str], unreadable: Mapping[str, str]) -> RuleToken:
+    """The token after `position`. `pattern` has a group for each kind; `unreadable` has messages for characters."""
+    match = pattern.match(source.text, position)
+    assert match is not None, "the last alternatives match the end and any character"
+    kind = str(match.lastgroup)
+    text, start = match[kind], match.start(kind)
+    if len(text) > MAX_TOKEN:
+        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", start)
+    if kind == "unreadable":
+        raise source.error(unreadable.get(text) or f"unexpected character {text!r}", start)
+    return RuleToken(text if kind == "mark" else kind, text, start)
+
+
+def statement(source: SourceText, position: int) -> list[RuleToken]:
     """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
-    tokens: list[Token] = []
+    tokens: list[RuleToken] = []
     strings: list[str] = []  # the closing quotes of the f-strings we are inside of
     while True:
         token = _next(source, position, tokens)
@@ -144,25 +163,20 @@ def statement(source: Source, position: int) -> list[Token]:
             raise source.error(f"a statement of more than {MAX_STATEMENT} words; is a dot missing?", tokens[0].start)
 
 
-def _next(source: Source, position: int, before: list[Token]) -> Token:
-    match = _TOKEN.match(source.text, position)
-    if match is None:
-        raise _unreadable(source, position)
-    kind = str(match.lastgroup)
-    text, start = match[kind], match.start(kind)
-    if len(text) > MAX_TOKEN:
-        raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", start)
-    if kind == "iri" and _after_operand(before):
-        return Token("<=", "<=", start) if text[1] == "=" else Token("<", "<", start)
-    return Token(text if kind == "mark" else kind, text, start)
+def _next(source: SourceText, position: int, before: list[RuleToken]) -> RuleToken:
+    token = next_token(source, position, _TOKEN, _UNREADABLE)
+    if token.kind == "iri" and _after_operand(before):
+        sign = "<=" if token.text[1] == "=" else "<"
+        return RuleToken(sign, sign, token.start)
+    return token
 
 
-def _after_operand(before: list[Token]) -> bool:
+def _after_operand(before: list[RuleToken]) -> bool:
     declares = len(before) > 1 and before[-2].text == "@prefix"
     return bool(before) and before[-1].kind in _OPERANDS and not declares
 
 
-def _fstring_text(source: Source, position: int, strings: list[str], tokens: list[Token]) -> int:
+def _fstring_text(source: SourceText, position: int, strings: list[str], tokens: list[RuleToken]) -> int:
     """Read f-string text up to the next `{` or the closing quotes, which end the innermost string."""
     quote = strings[-1]
     match = _TEXT[quote].match(source.text, position)
@@ -171,53 +185,17 @@ def _fstring_text(source: Source, position: int, strings: list[str], tokens: lis
         raise source.error(f"nested more than {MAX_DEPTH} deep", position)
     if end - position > MAX_TOKEN:
         raise source.error(f"longer than {MAX_TOKEN} characters; load large values from a data file", position)
-    tokens.append(Token("text", source.text[position:end], position))
+    tokens.append(RuleToken("text", source.text[position:end], position))
     if source.text.startswith(quote, end):
         strings.pop()
-        tokens.append(Token("text end", quote, end))
+        tokens.append(RuleToken("text end", quote, end))
     elif source.text.startswith("{", end):
-        tokens.append(Token("{", "{", end))
+        tokens.append(RuleToken("{", "{", end))
     elif source.text.startswith("}", end):
         raise source.error("a single `}` in an f-string; write `}}` for the character", end)
     else:
         raise source.error(f"this string is not closed; expected {quote}", position)
     return tokens[-1].end
-
-
-def _unreadable(source: Source, position: int) -> ParseError:
-    skipped = _SKIPPED.match(source.text, position)
-    start = skipped.end() if skipped else position
-    character = source.text[start]
-    if character == '"':
-        return source.error("this string is not closed", start)
-    if character.isdigit():
-        return source.error("not a number; write for example 42, -1.5, 2.0E6, 0x1F", start)
-    if character == "'":
-        return source.error('strings are written in double quotes: "…"', start)
-    if character == "#":
-        return source.error("expected an aggregate such as `#count`, an attribute `#[…]`, or `%` for a comment", start)
-    return source.error(f"unexpected character {character!r}", start)
-
-
-def string_text(source: Source, token: Token) -> str:
-    """The text of a string token without its quotes and escapes."""
-    quotes = 3 if token.text.startswith('"""') and len(token.text) >= 6 else 1
-    return unescape(source, token.text[quotes:-quotes], token.start + quotes)
-
-
-def unescape(source: Source, text: str, start: int) -> str:
-    """Resolve escapes in text that begins at offset `start`."""
-
-    def one(match: re.Match[str]) -> str:
-        code = match[1]
-        if code[0] not in "uU":
-            return _ESCAPES.get(code, code)
-        number = int(code[1:], 16)
-        if number > 0x10FFFF or 0xD800 <= number <= 0xDFFF:
-            raise source.error(f"{match[0]} is not a character", start + match.start())
-        return chr(number)
-
-    return _ESCAPE.sub(one, text) if "\\" in text else text
 
 
 STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
@@ -238,17 +216,22 @@ class Scope:
         return ", ".join(f"{p}:" for p in {**STANDARD_PREFIXES, **self.declared})
 
 
-class Cursor:
-    """Reads one statement. `token` is the next token; the last one is the dot or the end of the text."""
+class TokenCursor:
+    """Reads one statement. `token` is the next token; the last one is the dot or the end of the text.
 
-    def __init__(self, source: Source, tokens: list[Token], scope: Scope) -> None:
+    Has what the readers of rules and of Notation3 share: moves, strings, IRIs and prefixes.
+    """
+
+    escapes = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
+
+    def __init__(self, source: SourceText, tokens: list[RuleToken], scope: Scope) -> None:
         self.source = source
         self.tokens = tokens
         self.scope = scope
         self.index = 0
         self.token = tokens[0]
 
-    def advance(self) -> Token:
+    def advance(self) -> RuleToken:
         """Take the next token; the last one is never passed."""
         token = self.token
         if self.index + 1 < len(self.tokens):
@@ -256,7 +239,7 @@ class Cursor:
             self.token = self.tokens[self.index]
         return token
 
-    def ahead(self) -> Token:
+    def ahead(self) -> RuleToken:
         """The token after the next."""
         return self.tokens[min(self.index + 1, len(self.tokens) - 1)]
 
@@ -266,7 +249,7 @@ class Cursor:
         self.advance()
         return True
 
-    def expect(self, kind: str, wanted: str = "") -> Token:
+    def expect(self, kind: str, wanted: str = "") -> RuleToken:
         if self.token.kind != kind:
             raise self.unexpected(wanted or f"`{kind}`")
         return self.advance()
@@ -274,5 +257,59 @@ class Cursor:
     def unexpected(self, wanted: str) -> ParseError:
         return self.error(f"expected {wanted}, found {self.token}")
 
-    def error(self, message: str, token: Token | None = None) -> ParseError:
+    def error(self, message: str, token: RuleToken | None = None) -> ParseError:
         return self.source.error(message, (token or self.token).start)
+
+    def iri(self) -> str:
+        """Read an `<…>`, a prefixed name or a plain name, and return its IRI without brackets."""
+        token = self.advance()
+        if token.kind == "iri":
+            return self.resolved(token)
+        if token.kind == "name":
+            return self.scope.base + token.text
+        prefix, _, local = token.text.partition(":")
+        expansion = self.scope.expand(prefix)
+        if expansion is None:
+            known = f"known: {self.scope.known()}"
+            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
+        return expansion + local.replace("\\", "")
+
+    def resolved(self, token: RuleToken) -> str:
+        """The IRI that `<…>` stands for; rules take its text as it stands."""
+        return token.text[1:-1]
+
+    def prefix_declaration(self) -> tuple[str, str]:
+        """Read `ex: <…>` into the scope; return the prefix and its IRI."""
+        if self.token.kind != "prefixed" or not self.token.text.endswith(":"):
+            raise self.unexpected("a prefix such as `ex:`")
+        prefix = self.advance().text[:-1]
+        expansion = self.resolved(self.expect("iri", "what the prefix stands for, as `<…>`"))
+        self.scope.declared[prefix] = expansion
+        return prefix, expansion
+
+    def string_literal(self) -> Term:
+        """Read a string with its language or datatype, if it has one."""
+        token = self.advance()
+        quotes = 3 if token.text[:3] in ('"""', "'''") and len(token.text) >= 6 else 1
+        text = self.unescaped(token.text[quotes:-quotes], token.start + quotes)
+        if self.token.kind == "at" and self.token.start == token.end:
+            return terms.literal(text, language=self.advance().text[1:])
+        if self.accept("^^"):
+            if self.token.kind not in ("iri", "prefixed", "name"):
+                raise self.unexpected("a datatype such as xsd:date or <…>")
+            return terms.literal(text, self.iri())
+        return terms.string(text)
+
+    def unescaped(self, text: str, start: int) -> str:
+        """The text without escapes; `start` is the offset at which it begins."""
+
+        def one(match: re.Match[str]) -> str:
+            code = match[1]
+            if code in ESCAPED_CHARACTERS:
+                return ESCAPED_CHARACTERS[code]
+            number = int(code[1:], 16) if len(code) > 1 else -1
+            if not 0 <= number <= 0x10FFFF or 0xD800 <= number <= 0xDFFF:
+                raise self.source.error(f"{match[0]} does not stand for a character", start + match.start())
+            return chr(number)
+
+        return self.escapes.sub(one, text) if "\\" in text else text

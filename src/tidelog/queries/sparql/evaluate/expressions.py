@@ -23,7 +23,7 @@ import numpy.typing as npt
 from tidelog.errors import UsageError
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
-from tidelog.model.terms import FALSE, TRUE, XSD, Term, boolean, double, iri, is_iri, literal, string
+from tidelog.model.terms import FALSE, NOT_IN_IRI, TRUE, XSD, Term, boolean, double, iri, is_iri, literal, string
 from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.basic_patterns import test, tested
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
@@ -36,7 +36,7 @@ from tidelog.values.literals import string_term, tagged
 from tidelog.values.sparql_comparison import effective, equal, order
 from tidelog.values.sparql_functions import CASTS, TERM_FUNCTIONS, VALUE_FUNCTIONS, plain_text
 from tidelog.values.sparql_numbers import calculate, number, number_term
-from tidelog.values.strings import NOT_IN_IRI, Function
+from tidelog.values.strings import Function
 
 Terms = list[Term | None]
 
