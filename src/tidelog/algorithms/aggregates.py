@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_sources
-from tidelog.rules.analysis.substitution import unnegated
+from tidelog.rules.analysis.normalise import unnegated
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

@@ -30,8 +30,8 @@ from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_so
 from tidelog.algorithms.aggregates import Groups, given_by
 from tidelog.algorithms.update import Outcome, Update
 from tidelog.errors import RuleError
+from tidelog.rules.analysis.normalise import unnegated
 from tidelog.rules.analysis.strata import Layer
-from tidelog.rules.analysis.substitution import unnegated
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)

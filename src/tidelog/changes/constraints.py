@@ -23,7 +23,7 @@ from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import RULESET, Term, Value, to_value
-from tidelog.rules.analysis.substitution import unnegated
+from tidelog.rules.analysis.normalise import unnegated
 from tidelog.rules.printer import format_fact, format_term
 from tidelog.rules.syntax import Rule, Variable
 

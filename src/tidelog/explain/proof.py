@@ -19,7 +19,7 @@ from tidelog.errors import UsageError
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, premises
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term, to_term
-from tidelog.rules.analysis.substitution import replace_in_literal
+from tidelog.rules.analysis.normalise import replace_in_literal
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.parsing.parser import parse_program, parse_query
 from tidelog.rules.parsing.tokens import BLANK, IRI, LANGUAGE, NUMBER, PREFIXED, STRING

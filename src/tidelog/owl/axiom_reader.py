@@ -18,8 +18,8 @@ from tidelog.owl.axioms import (
     SubClass,
     SubProperty,
 )
-from tidelog.owl.class_reader import DEFINING, ClassReader, MalformedError, OntologyGraph
 from tidelog.owl.expressions import (
+    DEFINING,
     INVERSE_OF,
     NOTHING,
     SUB_CLASS,
@@ -29,6 +29,9 @@ from tidelog.owl.expressions import (
     And,
     AtMost,
     ClassExpression,
+    ClassReader,
+    MalformedError,
+    OntologyGraph,
     Or,
     Property,
     local,

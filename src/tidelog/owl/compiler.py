@@ -1,6 +1,8 @@
-"""From the triples of an ontology to its rules: read the axioms, translate each, add equality if something needs it.
+"""From the triples of an ontology to its rules: read the axioms, translate each, add the rules of equality if needed.
 
-A compiled ontology: its rules, the facts it states about individuals, and what has no rules.
+The left-hand side of an axiom becomes bodies, the right-hand side becomes heads. Axioms without rules are listed in
+`Ontology.outside`. The rules of equality are Table 4 of the OWL 2 RL profile without the reflexive ones: no rule
+derives that a term is the same as itself, so a query that means "equal or identical" must say both.
 """
 
 from __future__ import annotations
@@ -10,20 +12,196 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, product
 from typing import Literal, TypedDict, overload
 
-from tidelog.errors import UsageError
+from tidelog.errors import RuleError, UsageError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Term
-from tidelog.owl import translation as equality_rules
-from tidelog.owl.axiom_reader import AxiomReader
-from tidelog.owl.class_reader import OntologyGraph, TermTriple
-from tidelog.owl.expressions import DIFFERENT_FROM, NOTHING, SAME_AS, SWRL, TYPE, owl, swrl
+from tidelog.owl.axiom_reader import STATEMENTS, AxiomReader
+from tidelog.owl.axioms import (
+    Axiom,
+    ClassAtom,
+    Different,
+    Disjoint,
+    Domain,
+    EqualAtom,
+    HasKey,
+    Implication,
+    Irreflexive,
+    Known,
+    Membership,
+    NotRelated,
+    RuleAtom,
+    SubClass,
+    SubProperty,
+)
+from tidelog.owl.expressions import (
+    DIFFERENT_FROM,
+    NOTHING,
+    SAME_AS,
+    SWRL,
+    THING,
+    TYPE,
+    ClassExpression,
+    OntologyGraph,
+    Property,
+    TermTriple,
+    owl,
+    swrl,
+)
+from tidelog.owl.rule_parts import (
+    Bodies,
+    BodyParts,
+    Conclusion,
+    Conclusions,
+    Heads,
+    auxiliary,
+    fresh,
+    resolve,
+    same,
+    unequal,
+)
 from tidelog.owl.swrl_reader import read_implications
-from tidelog.owl.translation import Translation
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.parsing.tokens import NAME, STANDARD_PREFIXES
 from tidelog.rules.printer import format_rule
-from tidelog.rules.syntax import Rule, Variable
+from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_variables
+
+
+class Translation:
+    """The rules of some axioms, and those that have none."""
+
+    def __init__(self, axioms: Sequence[Axiom], graph: OntologyGraph) -> None:
+        self.bodies = Bodies(Known(axioms))
+        self.heads = Heads(self.bodies, graph)
+        self.outside: list[tuple[str, str]] = []
+        rules = [rule for axiom in axioms for rule in self._rules(axiom)]
+        self.rules = _needed([*rules, *self._definitions()])
+
+    def _rules(self, axiom: Axiom) -> Iterator[Rule]:
+        for conclusion in self._conclusions(axiom):
+            yield from self._rule(axiom.text, conclusion)
+        problems, self.bodies.problems = self.bodies.problems, []
+        if problems and isinstance(axiom, Implication):
+            raise RuleError(f"SWRL rule {axiom.text!r}: {problems[0]}; change the rule or take it out of the file")
+        self.outside += ((axiom.text, problem) for problem in problems)
+
+    def _conclusions(self, axiom: Axiom) -> Conclusions:
+        names = fresh()
+        match axiom:
+            case SubClass(_, sub, sup):
+                yield from self._sub_class(sub, sup, next(names), names)
+            case Domain(_, over, domain):
+                x, y = next(names), next(names)
+                yield from (c.given(over.atom(x, y)) for c in self.heads.of(domain, x, names))
+            case SubProperty(_, chain, sup):
+                yield from self._sub_property(chain, sup, names)
+            case Disjoint(_, first, second):
+                x, y = next(names), next(names)
+                yield Conclusion((), (first.atom(x, y), second.atom(x, y)))
+            case Irreflexive(_, over):
+                x = next(names)
+                yield Conclusion((), (over.atom(x, x),))
+            case HasKey(_, of, properties):
+                yield from self._key(of, properties, names)
+            case Membership(_, individual, of):
+                yield from self.heads.of(of, individual, names)
+            case NotRelated(_, subject, over, value):
+                yield Conclusion((), (over.atom(subject, value),))
+            case Implication(_, body, head):
+                used = axiom.variables()
+                yield from self._implication(body, head, (v for v in names if v not in used))
+            case Different(_, individuals):
+                different = Property(DIFFERENT_FROM)
+                yield Conclusion(tuple(different.atom(*pair) for pair in combinations(individuals, 2)))
+
+    def _sub_class(
+        self, sub: ClassExpression, sup: ClassExpression, x: Variable, names: Iterator[Variable]
+    ) -> Conclusions:
+        if sup == THING:
+            return
+        ways = self.bodies.of(sub, x, names)
+        for conclusion in self.heads.of(sup, x, names):
+            yield from (conclusion.given(*steps) for steps in ways)
+
+    def _sub_property(self, chain: tuple[Property, ...], sup: Property, names: Iterator[Variable]) -> Conclusions:
+        if sup.term in STATEMENTS:
+            self.bodies.problems.append(
+                f"`{sup}` on the right: the axioms would depend on the data; use the rule set OWL2RL instead"
+            )
+            return
+        ends = [next(names) for _ in range(len(chain) + 1)]
+        steps = tuple(over.atom(ends[i], ends[i + 1]) for i, over in enumerate(chain))
+        yield Conclusion((sup.atom(ends[0], ends[-1]),), steps)
+
+    def _key(self, of: ClassExpression, properties: tuple[Property, ...], names: Iterator[Variable]) -> Conclusions:
+        x, y = next(names), next(names)
+        shared = [(over.atom(x, z), over.atom(y, z)) for over, z in zip(properties, names, strict=False)]
+        values = tuple(atom for pair in shared for atom in pair)
+        for first, second in product(self.bodies.of(of, x, names), self.bodies.of(of, y, names)):
+            yield Conclusion((Atom(TRIPLE, (x, SAME_AS, y)),), (*first, *second, *values, unequal(x, y)))
+
+    def _implication(
+        self, body: tuple[RuleAtom, ...], head: tuple[RuleAtom, ...], names: Iterator[Variable]
+    ) -> Conclusions:
+        ways = [tuple(s for steps in way for s in steps) for way in product(*(self._ways(a, names) for a in body))]
+        conclusions = [c for atom in head for c in self._head(atom, names)] if head else [Conclusion(())]
+        for conclusion in conclusions:
+            yield from (conclusion.given(*steps) for steps in ways)
+
+    def _ways(self, atom: RuleAtom, names: Iterator[Variable]) -> list[BodyParts]:
+        if isinstance(atom, ClassAtom):
+            return self.bodies.of(atom.of, atom.individual, names)
+        if isinstance(atom, EqualAtom):
+            return [same(atom.first, atom.second), (atom.as_triple(),)]
+        return [(atom,)]
+
+    def _head(self, atom: RuleAtom, names: Iterator[Variable]) -> Conclusions:
+        if isinstance(atom, ClassAtom):
+            return self.heads.of(atom.of, atom.individual, names)
+        if isinstance(atom, EqualAtom):
+            return iter([Conclusion((atom.as_triple(),), (unequal(atom.first, atom.second),))])
+        assert isinstance(atom, Atom)
+        return iter([Conclusion((atom,))])
+
+    def _rule(self, text: str, conclusion: Conclusion) -> Iterator[Rule]:
+        heads, body = resolve(conclusion.heads, conclusion.steps)
+        bound = {v for literal in body if isinstance(literal, Atom | Assignment) for v in literal_variables(literal)}
+        if any(v not in bound for head in heads for v in head.variables()) or not (heads or body):
+            self.outside.append((text, "owl:Thing on the left: it would hold of everything there is"))
+        elif not heads or not set(heads) <= set(body):
+            yield Rule(heads, body, report=not heads, name=text)
+
+    def _definitions(self) -> Iterator[Rule]:
+        """Rules for the auxiliary predicates; defining one may need others."""
+        done: set[ClassExpression] = set()
+        while waiting := [e for e in self.bodies.defined if e not in done]:
+            done.update(waiting)
+            for expression in waiting:
+                names = fresh()
+                x = next(names)
+                for steps in self.bodies.of(expression, x, names):
+                    yield from self._rule(str(expression), Conclusion((auxiliary(expression, x),), steps))
+
+
+def _needed(rules: list[Rule]) -> list[Rule]:
+    """Without the rules for auxiliary predicates that no body reads."""
+    read = {TRIPLE, *(atom.predicate for rule in rules for atom in rule.atoms)}
+    kept = [r for r in rules if not r.heads or any(h.predicate in read for h in r.heads)]
+    return rules if len(kept) == len(rules) else _needed(kept)
+
+
+_EQUALITY_RULES = """
+    #[name("eq-sym")]   [?y, owl:sameAs, ?x] :- [?x, owl:sameAs, ?y] .
+    #[name("eq-trans")] [?x, owl:sameAs, ?z] :- [?x, owl:sameAs, ?y], [?y, owl:sameAs, ?z], NOT(SAMETERM(?x, ?z)) .
+    #[name("eq-rep-s")] [?t, ?p, ?o] :- [?s, owl:sameAs, ?t], [?s, ?p, ?o], NOT(SAMETERM(?p, owl:sameAs)) .
+    #[name("eq-rep-p")] [?s, ?q, ?o] :- [?p, owl:sameAs, ?q], [?s, ?p, ?o] .
+    #[name("eq-rep-o")] [?s, ?p, ?u] :- [?o, owl:sameAs, ?u], [?s, ?p, ?o], NOT(SAMETERM(?p, owl:sameAs)) .
+    #[name("eq-diff1")] #[report] :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .
+"""
+_DIFFERENCE_RULE = '#[name("eq-diff1")] #[report] :- [?x, owl:differentFrom, ?x] .'
+
 
 _NAMESPACE = re.compile(r"<([a-z][\w+.-]*:[^<>\s]*[#/])[\w-]+>")
 _PREFIX = re.compile(NAME)
@@ -137,8 +315,8 @@ def _equality(wanted: Equality, rules: Iterable[Rule], facts: Iterable[Fact]) ->
     concluded = {h.args[1] for rule in rules for h in rule.heads if h.predicate == TRIPLE}
     concluded |= {fact.args[1] for fact in facts}
     if wanted == "axioms" or (wanted == "auto" and SAME_AS in concluded):
-        return [*equality_rules.axioms(), *equality_rules.difference()]
-    return equality_rules.difference() if {SAME_AS, DIFFERENT_FROM} & concluded else []
+        return [*parse_rules(_EQUALITY_RULES), *parse_rules(_DIFFERENCE_RULE)]
+    return parse_rules(_DIFFERENCE_RULE) if {SAME_AS, DIFFERENT_FROM} & concluded else []
 
 
 def _facts(graph: OntologyGraph, reader: AxiomReader) -> Iterable[Fact]:

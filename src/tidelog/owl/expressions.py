@@ -1,17 +1,17 @@
-"""Class expressions and property expressions; `str` gives Manchester syntax with local names.
+"""Class expressions and property expressions of OWL, and their reader from RDF.
 
-A class expression stands on the left of an axiom (what makes something a member) or on the right (what follows from
-being one); `bodies` and `heads` say what each means there.
-
-The terms of RDFS, OWL and SWRL that an ontology is written with.
+`str` of an expression is Manchester syntax with local names. On the left of an axiom an expression states a condition,
+on the right a conclusion; `rule_parts` translates both. An expression that has no rule on either side is read as
+`Foreign`, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Term, iri
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, XSD, Term, iri, is_iri, is_literal, plain
 from tidelog.rules.syntax import Atom, Variable
 
 SWRL = "http://www.w3.org/2003/11/swrl#"
@@ -199,3 +199,170 @@ def walk(expression: ClassExpression) -> Iterator[ClassExpression]:
     yield expression
     for part in parts(expression):
         yield from walk(part)
+
+
+TermTriple = tuple[Term, Term, Term]
+
+
+class MalformedError(Exception):
+    """Triples that spell out neither a list nor a property."""
+
+
+class OntologyGraph:
+    """Triples that can be asked for."""
+
+    def __init__(self, triples: Iterable[TermTriple]) -> None:
+        self.triples: list[TermTriple] = list(dict.fromkeys(triples))
+        self._by_subject: dict[Term, dict[Term, list[Term]]] = defaultdict(lambda: defaultdict(list))
+        self._by_predicate: dict[Term, list[tuple[Term, Term]]] = defaultdict(list)
+        for s, p, o in self.triples:
+            self._by_subject[s][p].append(o)
+            self._by_predicate[p].append((s, o))
+
+    def pairs(self, predicate: Term) -> list[tuple[Term, Term]]:
+        """The subjects and objects of a predicate."""
+        return self._by_predicate.get(predicate, [])
+
+    def objects(self, subject: Term, predicate: Term) -> list[Term]:
+        return self._by_subject.get(subject, {}).get(predicate, [])
+
+    def value(self, subject: Term, predicate: Term) -> Term | None:
+        """The first object, if there is one."""
+        return next(iter(self.objects(subject, predicate)), None)
+
+    def predicates(self, subject: Term) -> Iterable[Term]:
+        return self._by_subject.get(subject, {})
+
+    def has_type(self, subject: Term, kind: Term) -> bool:
+        return kind in self.objects(subject, TYPE)
+
+    def instances(self, kind: Term) -> list[Term]:
+        return [s for s, o in self.pairs(TYPE) if o == kind]
+
+    def members(self, node: Term) -> tuple[Term, ...]:
+        """The elements of an RDF list."""
+        found: list[Term] = []
+        seen: set[Term] = set()
+        while node != rdf("nil"):
+            first, rest = self.value(node, rdf("first")), self.value(node, rdf("rest"))
+            if first is None or rest is None or node in seen:
+                raise MalformedError(f"the list at {node} is broken: every node needs one rdf:first and one rdf:rest")
+            seen.add(node)
+            found.append(first)
+            node = rest
+        return tuple(found)
+
+
+_DEEPEST = 50
+_LITERAL_TYPES = {rdfs("Literal"), rdf("langString"), rdf("PlainLiteral"), rdf("XMLLiteral"), rdf("HTML")} | {
+    owl("real"),
+    owl("rational"),
+}
+_EXISTS = "it speaks of individuals that have no name"
+_NOT_RL = "OWL 2 RL has no rules for it"
+
+
+class ClassReader:
+    """Reads expressions of one graph."""
+
+    def __init__(self, graph: OntologyGraph) -> None:
+        self.graph = graph
+        self._open: list[Term] = []  # expressions being read, to see those that contain themselves
+
+    def property(self, node: Term) -> Property:
+        """A property, or the inverse of one."""
+        of = None if is_iri(node) else self.graph.value(node, INVERSE_OF)
+        found = Property(node) if of is None else Property(of, inverse=True)
+        if is_literal(found.term):
+            raise MalformedError(f"{found.term} is a literal, not a property")
+        return found
+
+    def expression(self, node: Term) -> ClassExpression:
+        """A class by its name, or the expression that a blank node stands for."""
+        if is_literal(node):
+            return Foreign(node, "a literal is not a class")
+        if self.is_datatype(node):
+            return Datatype(node) if is_iri(node) else Foreign("a data range", _NOT_RL)
+        return NamedClass(node) if is_iri(node) else self.definition(node) or NamedClass(node)
+
+    def is_datatype(self, node: Term) -> bool:
+        known = node.startswith(f"<{XSD}") or node in _LITERAL_TYPES
+        return known or any(self.graph.has_type(node, kind) for kind in (rdfs("Datatype"), owl("DataRange")))
+
+    def is_expression(self, node: Term) -> bool:
+        """Whether a blank node stands for a class expression."""
+        return not is_iri(node) and any(p in DEFINING for p in self.graph.predicates(node))
+
+    def definition(self, node: Term) -> ClassExpression | None:
+        """The expression that the triples of a blank node spell out, if they do."""
+        defining = [by for by in self.graph.predicates(node) if by in DEFINING]
+        found = [(by, value) for by in defining for value in self.graph.objects(node, by)]
+        if len(found) > 1:
+            return Foreign(", ".join(local(by) for by, _ in found), "one node has several definitions")
+        return self.defined(node, *found[0]) if found else None
+
+    def defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
+        """The expression that one triple spells out, such as an owl:unionOf."""
+        if node in self._open or len(self._open) >= _DEEPEST:
+            return Foreign(local(by), "its definition contains itself, or is nested too deeply")
+        self._open.append(node)
+        try:
+            return self._defined(node, by, value)
+        except MalformedError as error:
+            return Foreign(f"{local(by)} {local(value)}", str(error))
+        finally:
+            self._open.pop()
+
+    def _defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
+        if by in _LISTS:
+            return _LISTS[by](tuple(map(self.expression, self.graph.members(value))))
+        if by == owl("oneOf"):
+            return _one_of(self.graph.members(value))
+        if by == owl("complementOf"):
+            return Not(self.expression(value))
+        return self._restriction(node, by, value)
+
+    def _restriction(self, node: Term, by: Term, value: Term) -> ClassExpression:
+        on = self.graph.value(node, owl("onProperty"))
+        if on is None:
+            return Foreign(f"{local(by)} {local(value)}", "it has no owl:onProperty")
+        over = self.property(on)
+        if by == owl("someValuesFrom"):
+            return SomeValuesFrom(over, self.expression(value))
+        if by == owl("allValuesFrom"):
+            return AllValuesFrom(over, self.expression(value))
+        if by == owl("hasValue"):
+            return HasValue(over, value)
+        if by == owl("hasSelf"):
+            return Foreign(f"{over} Self", _NOT_RL)
+        return self._cardinality(node, over, local(by), value)
+
+    def _cardinality(self, node: Term, over: Property, kind: str, value: Term) -> ClassExpression:
+        on = self.graph.value(node, owl("onClass")) or self.graph.value(node, owl("onDataRange"))
+        filler = THING if on is None else self.expression(on)
+        number = plain(value) if is_literal(value) else local(value)
+        if not kind.startswith("max"):
+            word = "min" if kind.startswith("min") else "exactly"
+            why = _EXISTS + ("; an upper bound can be written as owl:maxCardinality" if word == "exactly" else "")
+            return Foreign(f"{over} {word} {number} {filler}", why)
+        if number not in ("0", "1"):
+            return Foreign(f"{over} max {number} {filler}", "only at most 0 and at most 1 have rules")
+        return AtMost(int(number), over, filler)
+
+
+def _one_of(individuals: tuple[Term, ...]) -> ClassExpression:
+    expression = OneOf(individuals)
+    return Foreign(str(expression), _NOT_RL) if any(map(is_literal, individuals)) else expression
+
+
+_LISTS: dict[Term, Callable[[tuple[ClassExpression, ...]], ClassExpression]] = {
+    owl("intersectionOf"): And,
+    owl("unionOf"): Or,
+}
+# The properties that spell out an expression.
+DEFINING = {
+    *_LISTS,
+    *(owl(name) for name in ("oneOf", "complementOf", "someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),
+    *(owl(f"{bound}Cardinality") for bound in ("max", "min", "maxQualified", "minQualified", "qualified")),
+    owl("cardinality"),
+}

@@ -10,8 +10,8 @@ from tidelog.changes.inputs import expand_paths
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import UsageError
 from tidelog.owl import Ontology, compile_ontology
-from tidelog.owl.class_reader import TermTriple
 from tidelog.owl.compiler import Equality
+from tidelog.owl.expressions import TermTriple
 
 
 def ontology(*sources: object, equality: Equality = "auto") -> Ontology:

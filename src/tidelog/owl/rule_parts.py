@@ -40,7 +40,6 @@ from math import prod
 from tidelog.model.terms import TRIPLE, Term, is_literal
 from tidelog.owl.axiom_reader import TYPES
 from tidelog.owl.axioms import Known, Restriction
-from tidelog.owl.class_reader import OntologyGraph
 from tidelog.owl.expressions import (
     NOTHING,
     SAME_AS,
@@ -55,6 +54,7 @@ from tidelog.owl.expressions import (
     NamedClass,
     Not,
     OneOf,
+    OntologyGraph,
     Or,
     Property,
     RuleTerm,

@@ -16,14 +16,16 @@ from difflib import get_close_matches
 from tidelog.errors import RuleError
 from tidelog.model.terms import TRIPLE, Term, is_iri, is_literal, plain
 from tidelog.owl.axioms import ClassAtom, EqualAtom, Implication, RuleAtom
-from tidelog.owl.class_reader import ClassReader, MalformedError, OntologyGraph
 from tidelog.owl.expressions import (
     DIFFERENT_FROM,
     SWRL_BUILTINS,
     THING,
     TYPE,
     ClassExpression,
+    ClassReader,
     Datatype,
+    MalformedError,
+    OntologyGraph,
     RuleTerm,
     inner,
     local,

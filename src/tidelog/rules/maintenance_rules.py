@@ -33,8 +33,7 @@ from dataclasses import dataclass, replace
 
 from tidelog.errors import RuleError
 from tidelog.rules.analysis.dependencies import strongly_connected
-from tidelog.rules.analysis.normalise import fresh_variables
-from tidelog.rules.analysis.substitution import replace_in_atom, replace_in_literal, unnegated
+from tidelog.rules.analysis.normalise import fresh_variables, replace_in_atom, replace_in_literal, unnegated
 from tidelog.rules.printer import format_predicate, format_rule
 from tidelog.rules.syntax import (
     Assignment,

@@ -42,6 +42,7 @@ from tidelog.values.literals import (
     DECIMAL_TEXT,
     INTEGER_TEXT,
     INTEGER_TYPES,
+    LANGUAGE_TAG,
     decimal_text,
     float_value,
     moment,
@@ -49,7 +50,6 @@ from tidelog.values.literals import (
     single_text,
     truth,
 )
-from tidelog.values.strings import LANGUAGE_TAG
 
 LITERAL = f"{RDFS}Literal"
 PLAIN_LITERAL, XML_LITERAL = f"{RDF}PlainLiteral", f"{RDF}XMLLiteral"

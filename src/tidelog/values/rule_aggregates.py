@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from tidelog.model.terms import Term, integer, is_blank, is_iri
 from tidelog.values.literals import Single, moment, single, tagged, truth
-from tidelog.values.rule_comparison import RuleNumber, number, number_term
+from tidelog.values.rule_numbers import RuleNumber, number, number_term
 
 TermRows = Collection[tuple[Term, ...]]
 

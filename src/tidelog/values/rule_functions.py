@@ -26,10 +26,22 @@ from tidelog.model.terms import (
     string,
 )
 from tidelog.values import datatypes, regex
-from tidelog.values.literals import INTEGER_TEXT, Single, float_value, single, string_term, tagged, truth
-from tidelog.values.rule_arithmetic import DIVIDED, MINUS, NUMERIC, PLUS, TIMES
-from tidelog.values.rule_comparison import equal, lexical, number, number_term, order
-from tidelog.values.strings import LANGUAGE_TAG, STRINGS, Function, encoded, mapped, pair
+from tidelog.values.literals import (
+    INTEGER_TEXT,
+    LANGUAGE_TAG,
+    STRING_FUNCTIONS,
+    Function,
+    Single,
+    encoded,
+    float_value,
+    mapped,
+    pair,
+    single,
+    string_term,
+    tagged,
+    truth,
+)
+from tidelog.values.rule_numbers import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, equal, lexical, number, number_term, order
 
 _ANY_URI = f"{XSD}anyURI"
 _NUMERALS = ((re.compile("0x[0-9A-Fa-f]+"), 16), (re.compile("0o[0-7]+"), 8), (re.compile("0b[01]+"), 2))
@@ -286,7 +298,7 @@ _OPERATORS: dict[str, Function] = {
 }
 
 _STRINGS: dict[str, tuple[Function, int, int | None]] = {
-    **STRINGS,
+    **STRING_FUNCTIONS,
     "STRREV": (mapped(_reversed), 1, 1),
     "SUBSTR": (_substring, 2, 3),
     "COMPARE": (_comparison, 2, 2),

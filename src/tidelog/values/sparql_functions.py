@@ -30,7 +30,19 @@ from tidelog.model.terms import (
     split_literal,
     string,
 )
-from tidelog.values.literals import DATE, DATE_TIME, decimal_text, moment, string_term, tagged, truth
+from tidelog.values.literals import (
+    DATE,
+    DATE_TIME,
+    LANGUAGE_TAG,
+    STRING_FUNCTIONS,
+    Function,
+    decimal_text,
+    encoded,
+    moment,
+    string_term,
+    tagged,
+    truth,
+)
 from tidelog.values.sparql_numbers import (
     DECIMAL_RANK,
     DOUBLE_RANK,
@@ -43,7 +55,6 @@ from tidelog.values.sparql_numbers import (
     number_term,
     number_text,
 )
-from tidelog.values.strings import LANGUAGE_TAG, STRINGS, Function, encoded
 
 _RANKS = {INTEGER: INTEGER_RANK, DECIMAL: DECIMAL_RANK, FLOAT: FLOAT_RANK, DOUBLE: DOUBLE_RANK}
 _PARTS = re.compile(
@@ -293,7 +304,7 @@ TERM_FUNCTIONS: dict[str, Function] = {
 }
 
 VALUE_FUNCTIONS: dict[str, Function] = {
-    **{name: function for name, (function, _, _) in STRINGS.items()},
+    **{name: function for name, (function, _, _) in STRING_FUNCTIONS.items()},
     "ENCODE_FOR_URI": encoded,
     "SUBSTR": _substring,
     "ABS": _absolute,

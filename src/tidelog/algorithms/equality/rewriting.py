@@ -23,8 +23,8 @@ from itertools import product
 from tidelog.algorithms.equality.representatives import EQUALITY, SAME, SAME_AS, components
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.analysis.dependencies import dependency_graph
+from tidelog.rules.analysis.normalise import Substitution, replace_in_atom, replace_in_literal
 from tidelog.rules.analysis.safety import rule_error
-from tidelog.rules.analysis.substitution import Substitution, replace_in_atom, replace_in_literal
 from tidelog.rules.syntax import (
     Assignment,
     Atom,

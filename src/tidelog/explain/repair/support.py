@@ -31,7 +31,7 @@ from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule,
 from tidelog.explain.proof import group_value
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
-from tidelog.rules.analysis.substitution import replace_in_atom
+from tidelog.rules.analysis.normalise import replace_in_atom
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

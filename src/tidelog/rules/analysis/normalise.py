@@ -1,16 +1,20 @@
-"""From what a rule says to what engines run: everything computed becomes an assignment on a variable of its own.
+"""The normal form of rules that engines run, and the substitution of variables.
+
+In the normal form every computed argument is an assignment to a variable of its own:
 
     p(?x + 1) :- q(?x), ~r(?x * 2)     p(?_2) :- q(?x), ?_1 = ?x * 2, ~r(?_1), ?_2 = ?x + 1
 
-`?v = expression` binds `?v` when no atom does and nothing has bound it before; otherwise it is a condition. An invented
-variable (its name starts with `_`) is always assigned, even if an atom holds it: then the values must be the same term.
+`?v = expression` binds `?v` if no atom and no earlier assignment binds it. Otherwise it is a condition. A variable that
+the parser invented (its name starts with `_`) is always assigned. If an atom binds it too, both must be the same term.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import count
+from typing import Any
 
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import (
@@ -22,8 +26,10 @@ from tidelog.rules.syntax import (
     Expression,
     Literal,
     Negation,
+    Rule,
     Variable,
     expression_variables,
+    literal_variables,
 )
 
 
@@ -136,3 +142,47 @@ def _assignment(literal: Literal, bound: set[Variable], assigned: set[Variable])
 
 def _binds(variable: Variable, bound: set[Variable], assigned: set[Variable]) -> bool:
     return variable not in bound or (variable.name.startswith("_") and variable not in assigned)
+
+
+Substitution = Mapping[Any, Variable | Term]  # keys are variables, or terms to be replaced in atoms
+
+
+def replace_in_atom(atom: Atom, values: Substitution) -> Atom:
+    """The atom with the values for its arguments; an argument without a value stays."""
+    return Atom(atom.predicate, tuple(values.get(a, a) for a in atom.args))
+
+
+def replace_in_expression(expression: Expression, values: Substitution) -> Expression:
+    """The expression with the values for its variables."""
+    if isinstance(expression, Variable):
+        return values.get(expression, expression)
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(replace_in_expression(a, values) for a in expression.args))
+    return expression
+
+
+def replace_in_literal(literal: Literal, values: Substitution) -> Literal:
+    """The literal with the values for its variables; `?x = e` is a condition where `?x` has a term as its value."""
+    if isinstance(literal, Atom):
+        return replace_in_atom(literal, values)
+    if isinstance(literal, Negation):
+        return Negation(replace_in_atom(literal.atom, values))
+    expression = replace_in_expression(literal.expression, values)
+    if isinstance(literal, Condition):
+        return Condition(expression)
+    variable = values.get(literal.variable, literal.variable)
+    return (
+        Assignment(variable, expression)
+        if isinstance(variable, Variable)
+        else Condition(Call("=", (variable, expression)))
+    )
+
+
+@lru_cache(maxsize=20_000)
+def unnegated(rule: Rule, number: int) -> Rule:
+    """The rule with its `number`th negated atom put in front; variables of that atom alone get other names."""
+    negation = rule.negations[number]
+    others = {v for b in rule.body if b is not negation for v in literal_variables(b)}
+    fresh = fresh_variables(v.name for b in rule.body for v in literal_variables(b))
+    own = {v: next(fresh) for v in dict.fromkeys(negation.atom.variables()) if v not in others}
+    return replace(rule, body=(replace_in_atom(negation.atom, own), *rule.body))

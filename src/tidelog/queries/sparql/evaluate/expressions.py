@@ -32,11 +32,10 @@ from tidelog.queries.sparql.syntax.algebra import Call, Exists, Expression, Patt
 from tidelog.queries.sparql.syntax.tokens import resolve
 from tidelog.rules.syntax import Variable
 from tidelog.values import regex
-from tidelog.values.literals import string_term, tagged
+from tidelog.values.literals import Function, string_term, tagged
 from tidelog.values.sparql_comparison import effective, equal, order
 from tidelog.values.sparql_functions import CASTS, TERM_FUNCTIONS, VALUE_FUNCTIONS, plain_text
 from tidelog.values.sparql_numbers import calculate, number, number_term
-from tidelog.values.strings import Function
 
 Terms = list[Term | None]
 
