@@ -47,7 +47,7 @@ def test_every_builtin_calls_a_function_as_it_is_defined(name: str) -> None:
     builtin = BUILTINS[name]
     for count in {builtin.least, builtin.most or builtin.least + 3}:
         args = [Variable(f"v{n}") for n in range(count)]
-        for call in calls(builtin.build(*args)):
+        for call in calls(builtin.compute(*args)):
             assert call_problem(call.function, len(call.args)) is None
 
 

@@ -13,11 +13,10 @@ The built-in predicates of Notation3 that our rule language can compute, as data
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
 
 from tidelog.languages.n3_grammar import (
     IMPLIES,
@@ -35,32 +34,12 @@ from tidelog.model import terms
 from tidelog.model.facts import Fact
 from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
+from tidelog.rules.expressions import QUOTIENT, BuiltIn
 from tidelog.rules.parsing.terms import NEGATE
 from tidelog.rules.parsing.tokens import NAME, Scope, SourceText
 from tidelog.rules.syntax import Call, Condition, Expression, Rule, RuleFile, Variable
 
 N3Expressions = tuple[Expression, ...]
-
-
-class BuiltIn(NamedTuple):
-    """What it computes from its arguments: a truth, or (`gives`) the value of its object."""
-
-    compute: Callable[..., Expression]
-    least: int  # arguments; of one that gives no value subject and object are the two
-    most: int | None
-    gives: bool = True
-
-
-def _call(function: str) -> Callable[..., Expression]:
-    return lambda *args: Call(function, args)
-
-
-def _test(compute: Callable[..., Expression]) -> BuiltIn:
-    return BuiltIn(compute, 2, 2, gives=False)
-
-
-def _lower(expression: Expression) -> Expression:
-    return Call("LCASE", (expression,))
 
 
 def _text(expression: Expression) -> Expression:
@@ -70,57 +49,54 @@ def _text(expression: Expression) -> Expression:
 
 
 def _ordered(operator: str) -> BuiltIn:
-    return _test(lambda one, other: Call(operator, (Call("COMPARE", (one, other)), terms.integer(0))))
+    """The test that compares two strings by code point."""
+    return BuiltIn(lambda x, y: Call(operator, (Call("COMPARE", (x, y)), terms.integer(0))), 2, 2, is_test=True)
 
 
-def _function(name: str, least: int = 1, most: int | None = 1) -> BuiltIn:
-    return BuiltIn(_call(name), least, most)
-
-
-# By what stands after http://www.w3.org/2000/10/swap/
+# Keys are the IRIs of the predicates without http://www.w3.org/2000/10/swap/
 BUILT_INS: Mapping[str, BuiltIn] = MappingProxyType(
     {
-        "math#equalTo": _test(_call("=")),
-        "math#notEqualTo": _test(_call("!=")),
-        "math#lessThan": _test(_call("<")),
-        "math#notLessThan": _test(_call(">=")),
-        "math#greaterThan": _test(_call(">")),
-        "math#notGreaterThan": _test(_call("<=")),
-        "math#sum": _function("SUM", 1, None),
-        "math#product": _function("PRODUCT", 1, None),
-        "math#difference": _function("-", 2, 2),
-        "math#quotient": BuiltIn(lambda one, other: Call("/", (Call("DOUBLE", (one,)), other)), 2, 2),
-        "math#remainder": _function("REM", 2, 2),
-        "math#exponentiation": _function("POW", 2, 2),
-        "math#negation": _function(NEGATE),
-        "math#absoluteValue": _function("ABS"),
-        "math#rounded": _function("ROUND"),
-        "math#ceiling": _function("CEIL"),
-        "math#floor": _function("FLOOR"),
-        "math#sin": _function("SIN"),
-        "math#cos": _function("COS"),
-        "math#tan": _function("TAN"),
-        "string#contains": _test(_call("CONTAINS")),
-        "string#containsIgnoringCase": _test(lambda one, other: Call("CONTAINS", (_lower(one), _lower(other)))),
-        "string#startsWith": _test(_call("STRSTARTS")),
-        "string#endsWith": _test(_call("STRENDS")),
-        "string#matches": _test(_call("REGEX")),
-        "string#notMatches": _test(lambda one, other: Call("NOT", (Call("REGEX", (one, other)),))),
-        "string#equalIgnoringCase": _test(lambda one, other: Call("=", (_lower(one), _lower(other)))),
-        "string#notEqualIgnoringCase": _test(lambda one, other: Call("!=", (_lower(one), _lower(other)))),
+        "math#equalTo": BuiltIn.test("="),
+        "math#notEqualTo": BuiltIn.test("!="),
+        "math#lessThan": BuiltIn.test("<"),
+        "math#notLessThan": BuiltIn.test(">="),
+        "math#greaterThan": BuiltIn.test(">"),
+        "math#notGreaterThan": BuiltIn.test("<="),
+        "math#sum": BuiltIn.function("SUM", 1, None),
+        "math#product": BuiltIn.function("PRODUCT", 1, None),
+        "math#difference": BuiltIn.function("-", 2, 2),
+        "math#quotient": QUOTIENT,
+        "math#remainder": BuiltIn.function("REM", 2, 2),
+        "math#exponentiation": BuiltIn.function("POW", 2, 2),
+        "math#negation": BuiltIn.function(NEGATE),
+        "math#absoluteValue": BuiltIn.function("ABS"),
+        "math#rounded": BuiltIn.function("ROUND"),
+        "math#ceiling": BuiltIn.function("CEIL"),
+        "math#floor": BuiltIn.function("FLOOR"),
+        "math#sin": BuiltIn.function("SIN"),
+        "math#cos": BuiltIn.function("COS"),
+        "math#tan": BuiltIn.function("TAN"),
+        "string#contains": BuiltIn.test("CONTAINS"),
+        "string#containsIgnoringCase": BuiltIn.test_without_case("CONTAINS"),
+        "string#startsWith": BuiltIn.test("STRSTARTS"),
+        "string#endsWith": BuiltIn.test("STRENDS"),
+        "string#matches": BuiltIn.test("REGEX"),
+        "string#notMatches": BuiltIn(lambda x, y: Call("NOT", (Call("REGEX", (x, y)),)), 2, 2, is_test=True),
+        "string#equalIgnoringCase": BuiltIn.test_without_case("="),
+        "string#notEqualIgnoringCase": BuiltIn.test_without_case("!="),
         "string#lessThan": _ordered("<"),
         "string#notLessThan": _ordered(">="),
         "string#greaterThan": _ordered(">"),
         "string#notGreaterThan": _ordered("<="),
         "string#concatenation": BuiltIn(lambda *args: Call("CONCAT", tuple(map(_text, args))), 1, None),
-        "string#length": _function("STRLEN"),
-        "string#upperCase": _function("UCASE"),
-        "string#lowerCase": _function("LCASE"),
-        "string#encodeForURI": _function("URIENCODE"),
-        "log#equalTo": _test(_call("=")),
-        "log#notEqualTo": _test(_call("!=")),
-        "log#uri": _function("STR"),
-        "log#langlit": _function("STRLANG", 2, 2),
+        "string#length": BuiltIn.function("STRLEN"),
+        "string#upperCase": BuiltIn.function("UCASE"),
+        "string#lowerCase": BuiltIn.function("LCASE"),
+        "string#encodeForURI": BuiltIn.function("URIENCODE"),
+        "log#equalTo": BuiltIn.test("="),
+        "log#notEqualTo": BuiltIn.test("!="),
+        "log#uri": BuiltIn.function("STR"),
+        "log#langlit": BuiltIn.function("STRLANG", 2, 2),
     }
 )
 
@@ -274,10 +250,11 @@ class _Premise:
         built_in = BUILT_INS.get(name)
         if built_in is None:
             raise self.source.error(f"the built-in {shown(name)} is not supported", triple.start)
-        given = triple.subject.items if isinstance(triple.subject, N3List) and built_in.gives else (triple.subject,)
+        subject = triple.subject
+        given = subject.items if isinstance(subject, N3List) and not built_in.is_test else (subject,)
         args = [self._place(node, found) for node in given]
         result = self._place(triple.object, found)
-        if not built_in.gives:
+        if built_in.is_test:
             return Condition(built_in.compute(*args, result))
         self._check_count(name, len(args), triple)
         return Condition(Call("=", (result, built_in.compute(*args))))

@@ -61,7 +61,8 @@ from tidelog.owl.expressions import (
     SomeValuesFrom,
     owl,
 )
-from tidelog.rules.syntax import Aggregate, Assignment, Atom, Call, Condition, Expression, Literal, Negation, Variable
+from tidelog.rules.analysis.normalise import replace_in_atom, replace_in_literal
+from tidelog.rules.syntax import Atom, Call, Condition, Literal, Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +70,11 @@ class Same:
     """A variable is a certain individual, or another variable."""
 
     variable: Variable
-    place: RuleTerm
+    value: RuleTerm
 
 
 BodyPart = Literal | Same
 BodyParts = tuple[BodyPart, ...]
-Substitution = dict[Variable, RuleTerm]
 
 
 def fresh() -> Iterator[Variable]:
@@ -92,55 +92,26 @@ def same(x: RuleTerm, y: RuleTerm) -> BodyParts:
 
 
 def resolve(heads: Sequence[Atom], steps: BodyParts) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
-    """Heads and body with the equations put in place; each literal once."""
-    values: Substitution = {}
+    """Heads and body with the equations substituted; each literal once."""
+    values: dict[Variable, RuleTerm] = {}
     equal: list[Literal] = []
     for step in steps:
         if isinstance(step, Same):
-            equal += _unify(_place(step.variable, values), _place(step.place, values), values)
-    body = [_step_literal(step, values) for step in steps if not isinstance(step, Same)]
-    return tuple(_atom(h, values) for h in heads), tuple(dict.fromkeys([*body, *equal]))
+            for equation in same(_value(step.variable, values), _value(step.value, values)):
+                if isinstance(equation, Same):
+                    values[equation.variable] = equation.value
+                else:
+                    equal.append(equation)
+    final = {variable: _value(variable, values) for variable in values}
+    body = [replace_in_literal(step, final) for step in steps if not isinstance(step, Same)]
+    return tuple(replace_in_atom(h, final) for h in heads), tuple(dict.fromkeys([*body, *equal]))
 
 
-def _unify(x: RuleTerm, y: RuleTerm, values: Substitution) -> list[Literal]:
-    for step in same(x, y):
-        if not isinstance(step, Same):
-            return [step]
-        values[step.variable] = step.place
-    return []
-
-
-def _place(place: RuleTerm, values: Substitution) -> RuleTerm:
-    while isinstance(place, Variable) and place in values:
-        place = values[place]
-    return place
-
-
-def _atom(atom: Atom, values: Substitution) -> Atom:
-    return Atom(atom.predicate, tuple(a if isinstance(a, Aggregate) else _place(a, values) for a in atom.args))
-
-
-def _step_literal(literal: Literal, values: Substitution) -> Literal:
-    match literal:
-        case Atom():
-            return _atom(literal, values)
-        case Negation(atom):
-            return Negation(_atom(atom, values))
-        case Condition(expression):
-            return Condition(_expression(expression, values))
-        case Assignment(variable, expression):
-            return _assigned(_place(variable, values), _expression(expression, values))
-
-
-def _assigned(place: RuleTerm, value: Expression) -> Literal:
-    """A variable that has become an individual is compared, not assigned."""
-    return Assignment(place, value) if isinstance(place, Variable) else Condition(Call("=", (place, value)))
-
-
-def _expression(expression: Expression, values: Substitution) -> Expression:
-    if isinstance(expression, Call):
-        return Call(expression.function, tuple(_expression(a, values) for a in expression.args))
-    return _place(expression, values)
+def _value(term: RuleTerm, values: dict[Variable, RuleTerm]) -> RuleTerm:
+    """Follow the equations to their end."""
+    while isinstance(term, Variable) and term in values:
+        term = values[term]
+    return term
 
 
 def condition(function: str, *args: RuleTerm | Term) -> Condition:

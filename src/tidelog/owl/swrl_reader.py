@@ -9,7 +9,7 @@ where nothing else binds it, and compared where something does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -32,91 +32,47 @@ from tidelog.owl.expressions import (
     rdfs,
     swrl,
 )
+from tidelog.rules.expressions import QUOTIENT, BuiltIn
 from tidelog.rules.printer import format_term
-from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Variable, literal_variables
+from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Variable, literal_variables
 
-Build = Callable[..., Expression]
-
-
-@dataclass(frozen=True, slots=True)
-class Builtin:
-    """How a built-in is computed; of a test all arguments are inputs, of a function all but the first."""
-
-    build: Build
-    least: int
-    most: int | None
-    is_test: bool = False
-
-    def takes(self, inputs: int) -> bool:
-        return inputs >= self.least and (self.most is None or inputs <= self.most)
-
-    def wanted(self) -> str:
-        """How many arguments there must be, the result included."""
-        least = self.least + (not self.is_test)
-        if self.most is None:
-            return f"at least {least}"
-        most = self.most + (not self.is_test)
-        return str(least) if most == least else f"{least} or {most}"
-
-
-def _test(function: str) -> Builtin:
-    return Builtin(lambda x, y: Call(function, (x, y)), 2, 2, is_test=True)
-
-
-def _unary(function: str) -> Builtin:
-    return Builtin(lambda x: Call(function, (x,)), 1, 1)
-
-
-def _binary(function: str) -> Builtin:
-    return Builtin(lambda x, y: Call(function, (x, y)), 2, 2)
-
-
-def _folded(function: str) -> Builtin:
-    return Builtin(lambda *args: Call(function, args), 2, None)
-
-
-def _lower(x: Expression) -> Call:
-    return Call("LCASE", (x,))
-
-
-BUILTINS: dict[str, Builtin] = {
-    "equal": _test("="),
-    "notEqual": _test("!="),
-    "lessThan": _test("<"),
-    "lessThanOrEqual": _test("<="),
-    "greaterThan": _test(">"),
-    "greaterThanOrEqual": _test(">="),
-    "contains": _test("CONTAINS"),
-    "startsWith": _test("STRSTARTS"),
-    "endsWith": _test("STRENDS"),
-    "matches": _test("REGEX"),
-    "containsIgnoreCase": Builtin(lambda x, y: Call("CONTAINS", (_lower(x), _lower(y))), 2, 2, is_test=True),
-    "stringEqualIgnoreCase": Builtin(lambda x, y: Call("=", (_lower(x), _lower(y))), 2, 2, is_test=True),
-    "add": _folded("SUM"),
-    "subtract": _binary("-"),
-    "multiply": _folded("PRODUCT"),
-    # SWRL divides decimals; our division of two integers is whole.
-    "divide": Builtin(lambda x, y: Call("/", (Call("DOUBLE", (x,)), y)), 2, 2),
-    "integerDivide": _binary("/"),
-    "mod": _binary("REM"),
-    "pow": _binary("POW"),
-    "unaryPlus": Builtin(lambda x: x, 1, 1),
-    "unaryMinus": _unary("INVERTSIGN"),
-    "abs": _unary("ABS"),
-    "ceiling": _unary("CEIL"),
-    "floor": _unary("FLOOR"),
-    "round": _unary("ROUND"),
-    "sin": _unary("SIN"),
-    "cos": _unary("COS"),
-    "tan": _unary("TAN"),
-    "stringConcat": Builtin(lambda *args: Call("CONCAT", tuple(Call("STR", (a,)) for a in args)), 1, None),
-    "substring": Builtin(lambda *args: Call("SUBSTR", args), 2, 3),
-    "stringLength": _unary("STRLEN"),
-    "upperCase": _unary("UCASE"),
-    "lowerCase": _unary("LCASE"),
-    "substringBefore": _binary("STRBEFORE"),
-    "substringAfter": _binary("STRAFTER"),
-    "booleanNot": _unary("NOT"),
+BUILTINS: dict[str, BuiltIn] = {
+    "equal": BuiltIn.test("="),
+    "notEqual": BuiltIn.test("!="),
+    "lessThan": BuiltIn.test("<"),
+    "lessThanOrEqual": BuiltIn.test("<="),
+    "greaterThan": BuiltIn.test(">"),
+    "greaterThanOrEqual": BuiltIn.test(">="),
+    "contains": BuiltIn.test("CONTAINS"),
+    "startsWith": BuiltIn.test("STRSTARTS"),
+    "endsWith": BuiltIn.test("STRENDS"),
+    "matches": BuiltIn.test("REGEX"),
+    "containsIgnoreCase": BuiltIn.test_without_case("CONTAINS"),
+    "stringEqualIgnoreCase": BuiltIn.test_without_case("="),
+    "add": BuiltIn.function("SUM", 2, None),
+    "subtract": BuiltIn.function("-", 2, 2),
+    "multiply": BuiltIn.function("PRODUCT", 2, None),
+    "divide": QUOTIENT,
+    "integerDivide": BuiltIn.function("/", 2, 2),
+    "mod": BuiltIn.function("REM", 2, 2),
+    "pow": BuiltIn.function("POW", 2, 2),
+    "unaryPlus": BuiltIn(lambda x: x, 1, 1),
+    "unaryMinus": BuiltIn.function("INVERTSIGN"),
+    "abs": BuiltIn.function("ABS"),
+    "ceiling": BuiltIn.function("CEIL"),
+    "floor": BuiltIn.function("FLOOR"),
+    "round": BuiltIn.function("ROUND"),
+    "sin": BuiltIn.function("SIN"),
+    "cos": BuiltIn.function("COS"),
+    "tan": BuiltIn.function("TAN"),
+    "stringConcat": BuiltIn(lambda *args: Call("CONCAT", tuple(Call("STR", (a,)) for a in args)), 1, None),
+    "substring": BuiltIn.function("SUBSTR", 2, 3),
+    "stringLength": BuiltIn.function("STRLEN"),
+    "upperCase": BuiltIn.function("UCASE"),
+    "lowerCase": BuiltIn.function("LCASE"),
+    "substringBefore": BuiltIn.function("STRBEFORE", 2, 2),
+    "substringAfter": BuiltIn.function("STRAFTER", 2, 2),
+    "booleanNot": BuiltIn.function("NOT"),
 }
 
 
@@ -128,11 +84,20 @@ class _Computed:
     """A built-in atom that waits until it is known which of its variables are bound."""
 
     name: str
-    builtin: Builtin
+    builtin: BuiltIn
     args: tuple[RuleTerm, ...]
 
     def inputs(self) -> tuple[RuleTerm, ...]:
         return self.args if self.builtin.is_test else self.args[1:]
+
+    def problem(self) -> str | None:
+        """What is wrong with the number of arguments, if anything."""
+        results = int(not self.builtin.is_test)
+        least, most = self.builtin.least + results, self.builtin.most and self.builtin.most + results
+        if len(self.args) >= least and (most is None or len(self.args) <= most):
+            return None
+        wanted = f"at least {least}" if most is None else str(least) if most == least else f"{least} or {most}"
+        return f"has {len(self.args)} arguments, {wanted} are expected"
 
     def __str__(self) -> str:
         return f"{self.name}({', '.join(map(format_term, self.args))})"
@@ -219,8 +184,8 @@ class _RuleReader:
         except MalformedError as error:
             raise self._error(f"atom {local(term)}(…): {error}") from None
         computed = _Computed(local(term), builtin, args)
-        if not args or not builtin.takes(len(computed.inputs())):
-            raise self._error(f"atom {computed} has {len(args)} arguments, {builtin.wanted()} are expected")
+        if problem := computed.problem():
+            raise self._error(f"atom {computed} {problem}")
         return computed
 
     def _value(self, node: Term, role: str) -> Term:
@@ -292,11 +257,11 @@ def _literal(computed: _Computed, bound: set[Variable]) -> Condition | Assignmen
     target = computed.args[0]
     if computed.builtin.is_test or not isinstance(target, Variable) or free != {target} or target in computed.inputs():
         return None
-    return Assignment(target, computed.builtin.build(*computed.inputs()))
+    return Assignment(target, computed.builtin.compute(*computed.inputs()))
 
 
 def _truth(computed: _Computed) -> Call:
-    value = computed.builtin.build(*computed.inputs())
+    value = computed.builtin.compute(*computed.inputs())
     if computed.builtin.is_test:
         assert isinstance(value, Call)
         return value

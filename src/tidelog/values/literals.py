@@ -16,6 +16,7 @@ language of the first argument, unless a docstring says otherwise.
 from __future__ import annotations
 
 import math
+import operator
 import re
 import struct
 from collections.abc import Callable
@@ -212,7 +213,7 @@ Function = Callable[..., Term | None]
 LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 
-def mapped(change: Callable[[str], str]) -> Function:
+def text_function(change: Callable[[str], str]) -> Function:
     """A function that changes the text and keeps the language."""
 
     def apply(term: Term) -> Term | None:
@@ -221,7 +222,7 @@ def mapped(change: Callable[[str], str]) -> Function:
     return apply
 
 
-def pair(first: Term, second: Term) -> tuple[str, str, str] | None:
+def string_pair(first: Term, second: Term) -> tuple[str, str, str] | None:
     """Both texts and the language of the first, if the second has the same language or none."""
     one, two = tagged(first), tagged(second)
     if one is None or two is None or two[1] not in ("", one[1]):
@@ -231,13 +232,9 @@ def pair(first: Term, second: Term) -> tuple[str, str, str] | None:
 
 def _tested(test: Callable[[str, str], bool]) -> Function:
     def apply(first: Term, second: Term) -> Term | None:
-        return boolean(test(found[0], found[1])) if (found := pair(first, second)) else None
+        return boolean(test(found[0], found[1])) if (found := string_pair(first, second)) else None
 
     return apply
-
-
-def _contains(text: str, part: str) -> bool:
-    return part in text
 
 
 def _length(term: Term) -> Term | None:
@@ -253,25 +250,19 @@ def _concatenation(*terms: Term) -> Term | None:
     return string_term("".join(text for text, _ in parts), languages.pop() if len(languages) == 1 else "")
 
 
-def _after(first: Term, second: Term) -> Term | None:
-    """A plain empty string when the second does not occur."""
-    found = pair(first, second)
+def _split(first: Term, second: Term, side: int) -> Term | None:
+    """The first string before (0) or after (2) the second; a plain empty string where the second does not occur."""
+    found = string_pair(first, second)
     if found is None:
         return None
-    _, middle, after = found[0].partition(found[1]) if found[1] else ("", "x", found[0])
-    return string_term(after, found[2] if middle else "")
+    text, part, language = found
+    if part not in text:
+        return string_term("")
+    sides = text.partition(part) if part else ("", "", text)
+    return string_term(sides[side], language)
 
 
-def _before(first: Term, second: Term) -> Term | None:
-    """A plain empty string when the second does not occur."""
-    found = pair(first, second)
-    if found is None:
-        return None
-    before, middle, _ = found[0].partition(found[1]) if found[1] else ("", "x", found[0])
-    return string_term(before if middle else "", found[2] if middle else "")
-
-
-def encoded(term: Term) -> Term | None:
+def percent_encoded(term: Term) -> Term | None:
     """Percent-encoding of all but letters, digits and `-_.~`."""
     return string_term(quote(found[0], safe="")) if (found := tagged(term)) else None
 
@@ -279,12 +270,12 @@ def encoded(term: Term) -> Term | None:
 # name -> the function, the least and the most number of arguments (None: any)
 STRING_FUNCTIONS: dict[str, tuple[Function, int, int | None]] = {
     "STRLEN": (_length, 1, 1),
-    "UCASE": (mapped(str.upper), 1, 1),
-    "LCASE": (mapped(str.lower), 1, 1),
+    "UCASE": (text_function(str.upper), 1, 1),
+    "LCASE": (text_function(str.lower), 1, 1),
     "CONCAT": (_concatenation, 0, None),
-    "STRAFTER": (_after, 2, 2),
-    "STRBEFORE": (_before, 2, 2),
+    "STRAFTER": (lambda first, second: _split(first, second, 2), 2, 2),
+    "STRBEFORE": (lambda first, second: _split(first, second, 0), 2, 2),
     "STRSTARTS": (_tested(str.startswith), 2, 2),
     "STRENDS": (_tested(str.endswith), 2, 2),
-    "CONTAINS": (_tested(_contains), 2, 2),
+    "CONTAINS": (_tested(operator.contains), 2, 2),
 }

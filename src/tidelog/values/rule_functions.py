@@ -32,13 +32,13 @@ from tidelog.values.literals import (
     STRING_FUNCTIONS,
     Function,
     Single,
-    encoded,
     float_value,
-    mapped,
-    pair,
+    percent_encoded,
     single,
+    string_pair,
     string_term,
     tagged,
+    text_function,
     truth,
 )
 from tidelog.values.rule_numbers import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, equal, lexical, number, number_term, order
@@ -67,23 +67,12 @@ def _inequality(left: Term, right: Term) -> Term | None:
     return boolean(not equal(left, right))
 
 
-def _same_term(left: Term, right: Term) -> Term | None:
-    return boolean(left == right)
+def _connective(combine: Callable[[Sequence[bool | None]], bool]) -> Function:
+    def apply(*terms: Term) -> Term | None:
+        truths = [truth(t) for t in terms]
+        return None if None in truths else boolean(combine(truths))
 
-
-def _conjunction(*terms: Term) -> Term | None:
-    truths = [truth(t) for t in terms]
-    return None if None in truths else boolean(all(truths))
-
-
-def _disjunction(*terms: Term) -> Term | None:
-    truths = [truth(t) for t in terms]
-    return None if None in truths else boolean(any(truths))
-
-
-def _negation(term: Term) -> Term | None:
-    value = truth(term)
-    return None if value is None else boolean(not value)
+    return apply
 
 
 def _checked(test: Callable[[Term], bool]) -> Function:
@@ -98,14 +87,6 @@ def _is_double(term: Term) -> bool:
 def _is_string(term: Term) -> bool:
     found = tagged(term)
     return found is not None and not found[1]
-
-
-def _string(term: Term) -> Term | None:
-    return string_term(lexical(term))
-
-
-def _full_string(term: Term) -> Term | None:
-    return string_term(term)
 
 
 def _datatype(term: Term) -> Term | None:
@@ -173,10 +154,6 @@ def _to_single(term: Term) -> Term | None:
     return None if value is None else number_term(single(value))
 
 
-def _reversed(text: str) -> str:
-    return text[::-1]
-
-
 def _substring(term: Term, start: Term, *length: Term) -> Term | None:
     """The characters at positions start, start + 1, …; positions before the first count but hold nothing."""
     found, bounds = tagged(term), [number(t) for t in (start, *length)]
@@ -224,7 +201,7 @@ def _decoded(term: Term) -> Term | None:
 
 
 def _distance(first: Term, second: Term) -> Term | None:
-    found = pair(first, second)
+    found = string_pair(first, second)
     if found is None or len(found[0]) * len(found[1]) > MOST_COMPARISONS:
         return None
     return integer(levenshtein(found[0], found[1]))
@@ -258,10 +235,10 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "NUMLESSEQ": (_LESS_EQUAL, 2, 2),
     "NUMGREATER": (_GREATER, 2, 2),
     "NUMGREATEREQ": (_GREATER_EQUAL, 2, 2),
-    "SAMETERM": (_same_term, 2, 2),
-    "AND": (_conjunction, 0, None),
-    "OR": (_disjunction, 0, None),
-    "NOT": (_negation, 1, 1),
+    "SAMETERM": (lambda left, right: boolean(left == right), 2, 2),
+    "AND": (_connective(all), 0, None),
+    "OR": (_connective(any), 0, None),
+    "NOT": (_connective(lambda truths: not truths[0]), 1, 1),
     "ISINTEGER": (_checked(lambda t: isinstance(number(t), int)), 1, 1),
     "ISFLOAT": (_checked(lambda t: isinstance(number(t), Single)), 1, 1),
     "ISDOUBLE": (_checked(_is_double), 1, 1),
@@ -274,8 +251,8 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "ISILLTYPED": (_checked(datatypes.is_ill_typed), 1, 1),
     "ISVALUEOF": (_is_value_of, 2, 2),
     "CANONICAL": (datatypes.canonical, 1, 1),
-    "STR": (_string, 1, 1),
-    "FULLSTR": (_full_string, 1, 1),
+    "STR": (lambda term: string_term(lexical(term)), 1, 1),
+    "FULLSTR": (string_term, 1, 1),
     "DATATYPE": (_datatype, 1, 1),
     "LANG": (_language, 1, 1),
     "IRI": (_to_iri, 1, 1),
@@ -299,11 +276,11 @@ _OPERATORS: dict[str, Function] = {
 
 _STRINGS: dict[str, tuple[Function, int, int | None]] = {
     **STRING_FUNCTIONS,
-    "STRREV": (mapped(_reversed), 1, 1),
+    "STRREV": (text_function(lambda text: text[::-1]), 1, 1),
     "SUBSTR": (_substring, 2, 3),
     "COMPARE": (_comparison, 2, 2),
     "REGEX": (_search, 2, 2),
-    "URIENCODE": (encoded, 1, 1),
+    "URIENCODE": (percent_encoded, 1, 1),
     "URIDECODE": (_decoded, 1, 1),
     "LEVENSHTEIN": (_distance, 2, 2),
     "STRLANG": (_with_language, 2, 2),

@@ -15,6 +15,7 @@ import operator
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache, reduce
+from typing import Any
 
 from tidelog.model.terms import FLOAT, INTEGER, Term, double, integer, is_literal, literal, split_literal
 from tidelog.values.literals import (
@@ -139,16 +140,16 @@ def _operands(terms: tuple[Term, ...]) -> list[int | float] | None:
     return [float(n) for n in numbers]
 
 
-def numeric(whole: Callable[..., int | None] | None, real: Callable[..., float] | None) -> Function:
-    """A function of numbers from its halves for integers and for floating point; without a half there is no value."""
+def numeric(whole: Callable[..., Any] | None, real: Callable[..., Any] | None) -> Function:
+    """A function of numbers: `whole` computes it for integers and `real` for floats; None means no value."""
 
     def apply(*terms: Term) -> Term | None:
         operands = _operands(terms)
         if not operands:
             return None
-        half = whole if isinstance(operands[0], int) else real
+        compute = whole if isinstance(operands[0], int) else real
         try:
-            return None if half is None else number_term(_like(operands[0], half(*operands)))
+            return None if compute is None else number_term(_like(operands[0], compute(*operands)))
         except (ArithmeticError, ValueError):
             return None
 
@@ -160,12 +161,25 @@ def _like(operand: int | float, result: RuleNumber | None) -> RuleNumber | None:
     return single(float(result)) if isinstance(operand, Single) and result is not None else result
 
 
-def _minus(x: float, *rest: float) -> float:
+def _sum(*xs: Any) -> Any:
+    return reduce(operator.add, xs)
+
+
+def _difference(x: Any, *rest: Any) -> Any:
+    """`x - y`, or `-x` for a single argument."""
     return x - rest[0] if rest else -x
 
 
-def _whole_minus(x: int, *rest: int) -> int:
-    return x - rest[0] if rest else -x
+def _product(*xs: Any) -> Any:
+    return reduce(operator.mul, xs)
+
+
+def _smallest(*xs: Any) -> Any:
+    return min(xs)
+
+
+def _largest(*xs: Any) -> Any:
+    return max(xs)
 
 
 def _whole_quotient(x: int, y: int) -> int:
@@ -196,42 +210,6 @@ def _whole_logarithm(x: int, base: int) -> int | None:
     return n
 
 
-def _whole_sum(*xs: int) -> int:
-    return sum(xs)
-
-
-def _real_sum(*xs: float) -> float:
-    return reduce(operator.add, xs)
-
-
-def _whole_product(*xs: int) -> int:
-    return reduce(operator.mul, xs)
-
-
-def _real_product(*xs: float) -> float:
-    return reduce(operator.mul, xs)
-
-
-def _smallest(*xs: float) -> float:
-    return min(xs)
-
-
-def _largest(*xs: float) -> float:
-    return max(xs)
-
-
-def _whole_smallest(*xs: int) -> int:
-    return min(xs)
-
-
-def _whole_largest(*xs: int) -> int:
-    return max(xs)
-
-
-def _same(x: int) -> int:
-    return x
-
-
 def _round(x: float) -> float:
     """To the nearest whole number, halves upwards; a zero keeps its sign."""
     below = math.floor(x)
@@ -247,7 +225,7 @@ def _floor(x: float) -> float:
 
 
 def _lukasiewicz(*xs: float) -> float:
-    return max(0.0, _real_sum(*xs) - (len(xs) - 1))
+    return max(0.0, float(_sum(*xs)) - (len(xs) - 1))
 
 
 def _signed(x: int) -> int:
@@ -276,9 +254,9 @@ def _bitwise(operation: Callable[[int, int], int]) -> Function:
     return numeric(whole, None)
 
 
-PLUS = numeric(_whole_sum, _real_sum)
-MINUS = numeric(_whole_minus, _minus)
-TIMES = numeric(_whole_product, _real_product)
+PLUS = numeric(_sum, _sum)
+MINUS = numeric(_difference, _difference)
+TIMES = numeric(_product, _product)
 DIVIDED = numeric(_whole_quotient, operator.truediv)
 
 # name -> the function, the least and the most number of arguments (None: any)
@@ -293,14 +271,14 @@ NUMERIC: dict[str, tuple[Function, int, int | None]] = {
     "SIN": (numeric(None, math.sin), 1, 1),
     "COS": (numeric(None, math.cos), 1, 1),
     "TAN": (numeric(None, math.tan), 1, 1),
-    "ROUND": (numeric(_same, _round), 1, 1),
-    "CEIL": (numeric(_same, _ceil), 1, 1),
-    "FLOOR": (numeric(_same, _floor), 1, 1),
+    "ROUND": (numeric(int, _round), 1, 1),
+    "CEIL": (numeric(int, _ceil), 1, 1),
+    "FLOOR": (numeric(int, _floor), 1, 1),
     "LOG": (numeric(_whole_logarithm, math.log), 2, 2),
     "POW": (numeric(_whole_power, math.pow), 2, 2),
     "REM": (numeric(_whole_remainder, math.fmod), 2, 2),
-    "MIN": (numeric(_whole_smallest, _smallest), 1, None),
-    "MAX": (numeric(_whole_largest, _largest), 1, None),
+    "MIN": (numeric(_smallest, _smallest), 1, None),
+    "MAX": (numeric(_largest, _largest), 1, None),
     "LUKA": (numeric(None, _lukasiewicz), 1, None),
     "BITAND": (_bitwise(operator.and_), 1, None),
     "BITOR": (_bitwise(operator.or_), 1, None),

@@ -37,8 +37,8 @@ from tidelog.values.literals import (
     STRING_FUNCTIONS,
     Function,
     decimal_text,
-    encoded,
     moment,
+    percent_encoded,
     string_term,
     tagged,
     truth,
@@ -144,7 +144,8 @@ def _cast_boolean(term: Term) -> Term | None:
     if found is not None:
         return boolean(bool(found.value) and found.value == found.value)
     text = plain_text(term)
-    return {"true": boolean(True), "1": boolean(True), "false": boolean(False), "0": boolean(False)}.get(text or "")
+    value = None if text is None else truth(literal(text, BOOLEAN))
+    return None if value is None else boolean(value)
 
 
 def _cast_moment(target: str) -> Function:
@@ -152,13 +153,11 @@ def _cast_moment(target: str) -> Function:
         if not is_literal(term):
             return None
         text, own, _ = split_literal(term)
-        if own == DATE_TIME and target == DATE and moment(term) is not None:
-            day, _, clock = text.partition("T")
-            zone = re.search(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$", clock)
-            text = day + (zone[0] if zone else "")
-        elif own == DATE and target == DATE_TIME and moment(term) is not None:
-            zone = re.search(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$", text)
-            text = f"{text[: zone.start()]}T00:00:00{zone[0]}" if zone else f"{text}T00:00:00"
+        if {own, target} == {DATE, DATE_TIME} and moment(term) is not None:
+            parts = _PARTS.fullmatch(text)
+            assert parts is not None
+            day = "-".join(parts.group(1, 2, 3))
+            text = f"{day}{'' if target == DATE else 'T00:00:00'}{parts[7] or ''}"
         elif own not in (STRING, target):
             return None
         made = literal(text, target)
@@ -224,23 +223,12 @@ def _nearest_real(value: float) -> float:
     return math.copysign(math.floor(value + 0.5), value)
 
 
-def _absolute(term: Term) -> Term | None:
-    found = number(term)
-    return (
-        None
-        if found is None
-        else number_term(SparqlNumber(found.rank, found.value if found.value > 0 else -found.value))
-    )
+def _signed(change: Callable[[int | Decimal | float], int | Decimal | float]) -> Function:
+    def apply(term: Term) -> Term | None:
+        found = number(term)
+        return None if found is None else number_term(SparqlNumber(found.rank, change(found.value)))
 
-
-def _negative(term: Term) -> Term | None:
-    found = number(term)
-    return None if found is None else number_term(SparqlNumber(found.rank, -found.value))
-
-
-def _positive(term: Term) -> Term | None:
-    found = number(term)
-    return None if found is None else number_term(found)
+    return apply
 
 
 def _part(index: int, *kinds: str) -> Function:
@@ -305,14 +293,14 @@ TERM_FUNCTIONS: dict[str, Function] = {
 
 VALUE_FUNCTIONS: dict[str, Function] = {
     **{name: function for name, (function, _, _) in STRING_FUNCTIONS.items()},
-    "ENCODE_FOR_URI": encoded,
+    "ENCODE_FOR_URI": percent_encoded,
     "SUBSTR": _substring,
-    "ABS": _absolute,
+    "ABS": _signed(lambda value: value if value > 0 else -value),
     "CEIL": _rounding(_whole(ROUND_CEILING), lambda v: float(math.ceil(v))),
     "FLOOR": _rounding(_whole(ROUND_FLOOR), lambda v: float(math.floor(v))),
     "ROUND": _rounding(_nearest, _nearest_real),
-    "unary -": _negative,
-    "unary +": _positive,
+    "unary -": _signed(lambda value: -value),
+    "unary +": _signed(lambda value: value),
     "YEAR": _part(1, DATE_TIME, DATE),
     "MONTH": _part(2, DATE_TIME, DATE),
     "DAY": _part(3, DATE_TIME, DATE),
