@@ -150,7 +150,7 @@ class Subject:
                 if perf_counter() > end:
                     return
         finally:
-            self.kb._state = self.start
+            self.kb._current = self.start
 
     def _timed(self, algorithm: str, add: Fact | None = None, remove: Fact | None = None) -> float:
         start = perf_counter()

@@ -232,7 +232,7 @@ with opened(Path(sys.argv[1])) as kb:
 """
 
 
-@pytest.mark.parametrize("stage", ["parse", "sort", "materialise", "commit", "shard what is there"])
+@pytest.mark.parametrize("stage", ["parse", "sort", "materialise", "commit", "shard the stored facts"])
 def test_the_driver_is_killed(tmp_path: Path, files: list[Path], stage: str) -> None:
     """The version before is what there is, and the load can be run again."""
     path = tmp_path / "kb"

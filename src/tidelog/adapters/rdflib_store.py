@@ -21,7 +21,7 @@ from rdflib.store import NO_STORE, VALID_STORE, Store
 
 import tidelog
 from tidelog.algorithms.equality.policy import mode_of
-from tidelog.changes.apply import attempt
+from tidelog.changes.apply import state_after
 from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeRequest
 from tidelog.errors import StoreError, UsageError
@@ -92,7 +92,7 @@ class Transaction:
             add, remove = (
                 Input(facts=[f for f, added in self._unseen.items() if added is way]) for way in (True, False)
             )
-            self._seen = attempt(self.engine, self._seen, ChangeRequest(add, remove)).after
+            self._seen = state_after(self.engine, self._seen, ChangeRequest(add, remove))
             self._unseen = {}
         return self._seen
 

@@ -1,64 +1,74 @@
-"""From a change in memory to a version on disk."""
+"""From a change that was carried out to a version: in memory, or durable in a store."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from tidelog.algebra.fact_set import FactSet
+from tidelog.changes.backend import AppliedChange, Backend
 from tidelog.changes.result import Change
-from tidelog.changes.state import State
+from tidelog.changes.state import State, StateOnDisk
+from tidelog.rules.printer import format_rule
 from tidelog.store.compaction import compact_if_due
-from tidelog.store.delta import Delta
-from tidelog.store.digest import sum_of_facts
-from tidelog.store.records import Commit, Sums, Version
+from tidelog.store.records import Commit, Metadata, Version
 from tidelog.store.store import Store
 
-
-def commit(store: Store, before: State, after: State, change: Change, delta: Delta, message: str) -> State:
-    """Make the state after a change durable; if this raises, the state before it is still what the disk has."""
-    after = replace(after, sums=_sums(before, delta)).settle(before)
-    stored = after.stored()
-    settled = None if after.settled is before.settled else after.settled
-    record = Commit(describe(change, counted(after, delta), message, after.digest()), settled, stored.sums, 0)
-    store.commit(record, delta, stored)
-    compact_if_due(store, stored)
-    return after
+F = TypeVar("F", bound=FactSet)
 
 
-def _sums(before: State, delta: Delta) -> Sums:
-    """Those of the state before, and what changed."""
-    assert before.sums is not None
-    E_added, E_removed, I_added, I_removed = map(sum_of_facts, delta.sets)
-    explicit, facts = before.sums
-    return Sums(explicit.plus(E_added).minus(E_removed), facts.plus(I_added).minus(I_removed))
+class Committed(NamedTuple):
+    """The new version, the change as the user sees it, and the entry of the log."""
+
+    state: State | StateOnDisk
+    change: Change
+    version: Version
 
 
-class Counted(NamedTuple):
-    """Facts gained and lost, and how many facts, explicit facts and rules there are."""
+def commit(backend: Backend[F], store: Store | None, applied: AppliedChange[F]) -> Committed:
+    """Make a change durable. If this raises, the disk has the version before."""
+    before, after = applied.before, applied.after
+    if store is None:
+        gathered = backend.gather(applied)
+        return Committed(gathered.state(after), applied.change(*gathered.answers()), _described(applied, ""))
+    stored = backend.write(store, applied) or backend.gather(applied)
+    sums, metadata = stored.sums(before.known_sums()), _metadata(before, after)
+    after = replace(after, sums=sums, metadata=metadata)
+    change = applied.change(*stored.answers())
+    changed = None if metadata is before.metadata else metadata
+    record = Commit(_described(applied, after.digest()), changed, sums, 0)
+    state = stored.commit(store, record, after)
+    if isinstance(state, State):
+        compact_if_due(store, state.stored())
+    return Committed(state, change, record.version)
 
-    added: int
-    removed: int
-    facts: int
-    explicit: int
-    rules: int
+
+def _metadata(before: State, after: State) -> Metadata:
+    """The metadata of the next version: the same object as before if rules, prefixes and options are the same."""
+    same = after.program.after == before.program.after and after.prefixes == before.prefixes
+    if same and after.options == before.metadata.options:
+        return before.metadata
+    rules = tuple(format_rule(r) for r in after.program.after)
+    return Metadata(rules, dict(after.prefixes), dict(after.options))
 
 
-def counted(after: State, delta: Delta) -> Counted:
-    return Counted(len(delta.I_added), len(delta.I_removed), len(after.I), len(after.E), len(after.program.after))
-
-
-def describe(change: Change, counts: Counted, message: str, digest: str) -> Version:
-    """What `versions()` and `tidelog log` will say."""
+def _described(applied: AppliedChange[F], digest: str) -> Version:
+    """The entry of the log, for `versions()` and `tidelog log`."""
+    outcome = applied.outcome
     return Version(
-        version=change.version,
+        version=applied.after.version,
         time=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        message=message,
-        algorithm=change.algorithm,
-        engine=change.engine,
-        reason=change.reason,
-        seconds=round(change.seconds, 6),
+        message=applied.options.message,
+        algorithm=applied.choice.algorithm,
+        engine=applied.engine,
+        reason=applied.choice.reason,
+        seconds=round(applied.seconds, 6),
+        added=len(outcome.added),
+        removed=len(outcome.removed),
+        facts=len(outcome.I),
+        explicit=len(applied.update.E),
+        rules=len(applied.after.program.after),
         digest=digest,
-        work=change.work.figures(),
-        **counts._asdict(),
+        work=applied.update.work.figures(),
     )

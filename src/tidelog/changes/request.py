@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidelog.changes.inputs import Input, read_facts, read_rules
@@ -44,6 +44,10 @@ class ChangeOptions:
             raise UsageError(
                 'name a file for bad lines with bad_lines="quarantine", and only then: quarantine="bad.jsonl"'
             )
+
+    def without_bad_lines(self) -> ChangeOptions:
+        """The same options; the first bad line is an error."""
+        return self if self.bad_lines == FAIL else replace(self, bad_lines=FAIL, quarantine=None)
 
     @contextmanager
     def bad_line_collector(self) -> Iterator[BadLineCollector | None]:

@@ -1,8 +1,8 @@
 """Changes on Spark: the same steps as a change in this process, over facts in shards.
 
-    ingest      files and DataFrames are parsed, encoded and sharded by tasks; the rest is read here and handed over
+    read        tasks parse, encode and shard files and DataFrames; the driver reads the rest and distributes it
     maintain    the algorithm, unchanged, on the Spark engine
-    commit      executors write the files of the version, the driver names them in one transaction
+    write       executors write the files of the version; the driver names them in one transaction
 
 The shards of the newest version are kept for the next change.
 """
@@ -12,30 +12,29 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from tidelog.algebra.engine import Work
-from tidelog.algorithms.equality.policy import OFF
-from tidelog.changes.apply import Attempt, Maintained, as_update, check_columns, maintained, read_batches, with_rules
-from tidelog.changes.commit import Counted, describe
+from tidelog.algorithms.equality.policy import PlainChange
+from tidelog.algorithms.update import Algorithm, Outcome, Update
+from tidelog.changes.backend import AppliedChange
 from tidelog.changes.inputs import Input
-from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress
-from tidelog.changes.result import Change, only_in
-from tidelog.changes.state import State
+from tidelog.changes.local_backend import GatheredChange, check_columns, read_batches
+from tidelog.changes.request import ChangeOptions, no_progress
+from tidelog.changes.state import State, StateOnDisk
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.ingest.ingest import IngestSource, append_terms, ingest
-from tidelog.engines.spark.ingest.write_version import write_base, write_change
+from tidelog.engines.spark.ingest.write_version import WrittenVersion, write_base, write_change
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
-from tidelog.errors import StoreError, UsageError
+from tidelog.errors import StoreError
 from tidelog.queries.answers import FactAnswers
 from tidelog.store import dictionary_files, durable_files
 from tidelog.store.delta import Delta
@@ -51,60 +50,38 @@ _GATHERED = 2_000_000  # facts of a change up to which the driver writes it
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """A change carried out in shards, not yet made durable."""
+class WrittenChange:
+    """A change whose facts executors wrote to files. The driver commits the files, and reads them on first use."""
 
-    before: State
-    ruled: State  # with the rules after the change
-    done: Maintained[SparkFacts]
-    work: Work
-    seconds: float
     backend: SparkBackend
-    reason: str
-    bad_lines: int
+    store: Store
+    applied: AppliedChange[SparkFacts]
+    files: WrittenVersion
+    segments: list[Segment]
 
-    @property
-    def version(self) -> int:
-        return self.before.version + 1
+    def answers(self) -> tuple[FactAnswers, FactAnswers]:
+        """A gained fact is marked as explicit if it became explicit; a lost fact, if it was explicit."""
 
-    def sets(self) -> tuple[SparkFacts, SparkFacts, SparkFacts, SparkFacts]:
-        """Explicit facts gained and lost, facts gained and lost."""
-        return self.done.update.added, self.done.update.removed, self.done.outcome.added, self.done.outcome.removed
+        def delta() -> Delta:
+            state = self.applied.after
+            return self.store.between(state.version - 1, state.version, state.E.dictionary)
 
-    def change(self, added: FactAnswers, removed: FactAnswers) -> Change:
-        choice = self.done.choice
-        reason = f"{choice.reason}; spark: {self.reason}"
-        return Change(
-            self.version,
-            added,
-            removed,
-            choice.algorithm,
-            "spark",
-            reason,
-            self.work,
-            self.seconds,
-            added_rules=only_in(self.ruled.program.after, self.before.program.after),
-            removed_rules=only_in(self.before.program.after, self.ruled.program.after),
-            bad_lines=self.bad_lines,
+        outcome = self.applied.outcome
+        return (
+            FactAnswers(lambda: delta().I_added, lambda: delta().E_added, len(outcome.added)),
+            FactAnswers(lambda: delta().I_removed, lambda: delta().E_removed, len(outcome.removed)),
         )
 
-    def gathered(self) -> Attempt:
-        """The same in this process."""
-        delta = Delta(*(facts.to_local() for facts in self.sets()))
-        E, I = delta.apply(self.before.E, self.before.I)
-        after = replace(self.ruled, E=E, I=I, version=self.version, algorithm_state=None)
-        added, removed = FactAnswers(delta.I_added, delta.E_added), FactAnswers(delta.I_removed, delta.E_removed)
-        return Attempt(after, self.change(added, removed), delta)
+    def sums(self, before: Sums) -> Sums:
+        if self.files.run.start is None:
+            return Sums(*self.files.sums)
+        E_added, E_removed, I_added, I_removed = self.files.sums
+        return Sums(before.explicit.plus(E_added).minus(E_removed), before.facts.plus(I_added).minus(I_removed))
 
-    def is_written_by_executors(self, store: Store) -> bool:
-        """A small change is gathered and committed like any other."""
-        outcome = self.done.outcome
-        return store.needs_full_snapshot or len(outcome.added) + len(outcome.removed) > _GATHERED
-
-    def commit(self, store: Store, message: str, options: Mapping[str, object]) -> tuple[State, Change]:
-        """Make it durable by files that executors write. The state has all but the facts, which are to be read."""
-        ruled = replace(self.ruled, options={**self.ruled.options, **options})
-        return self.backend.commit(replace(self, ruled=ruled), store, message)
+    def commit(self, store: Store, record: Commit, after: State) -> StateOnDisk:
+        store.commit_written(record, self.files.run, self.segments, after.metadata, record.sums)
+        self.backend.keep_shards(after.version, self.applied.update.E, self.applied.outcome.I)
+        return StateOnDisk(after, store)
 
 
 class ProgressCluster:
@@ -129,6 +106,8 @@ def _no_report() -> None:
 class SparkBackend:
     """Spark for one knowledge base: a session, an engine, and the facts of a version in shards."""
 
+    name = "spark"
+
     def __init__(
         self,
         local: LocalEngine,
@@ -150,8 +129,8 @@ class SparkBackend:
                 self._session = self._stack.enter_context(session(spark, master))
             cluster = SparkCluster(self._session)
         self._cluster = ProgressCluster(cluster)
-        self._engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
-        self._stack.callback(self._engine.close)
+        self.engine = SparkEngine(self._cluster, local.dictionary, self._scratch)
+        self._stack.callback(self.engine.close)
         self._sharded: tuple[int, SparkFacts, SparkFacts] | None = None
         self._terms = DictionarySnapshot()
         self._read: list[object] = []
@@ -163,7 +142,8 @@ class SparkBackend:
     def sharded(self, state: State) -> tuple[SparkEngine, SparkFacts, SparkFacts]:
         """The engine, and the facts of a version: explicit ones and all."""
         self._progress, self._cluster.report = no_progress, _no_report
-        return self._engine, *self._shards(state)
+        E, I, _ = self.facts(state)
+        return self.engine, E, I
 
     def terms(self) -> DictionarySnapshot:
         """The dictionary for tasks, as it is now."""
@@ -178,93 +158,65 @@ class SparkBackend:
         """Remove the shards, and stop the session if it was made for this."""
         self._stack.close()
 
-    def attempt(self, before: State, request: ChangeRequest, reason: str) -> Tried:
-        """Carry out a change in shards; nothing is committed."""
-        if before.options.get("equality", OFF) != OFF:
-            raise UsageError(
-                'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
-            )
-        start, work = time.perf_counter(), Work()
-        ruled, options = with_rules(before, request), request.options
-        arities = {**before.E.arities(), **ruled.arities}
+    def read(self, source: Input, arities: dict[str, int], options: ChangeOptions) -> tuple[SparkFacts, int]:
+        """Tasks read files and DataFrames; the driver reads the rest."""
         self._progress = options.progress
-        added, bad = self._facts(request.add, arities, options)
-        removed, _ = self._facts(request.remove, arities, options)
-        E, I = self._shards(before)
-        self._cluster.report = lambda: self._progress(f"materialise, round {work.rounds}, job {self._cluster.jobs}")
-        with self._timed("materialise"):
-            start_state = replace(before, algorithm_state=None)
-            update = as_update(self._engine, start_state, ruled, (E, I), (removed, added), work)
-            done = maintained(before, ruled, update, len(E), options)
-        return Tried(before, ruled, done, work, time.perf_counter() - start, self, reason, bad)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        self._progress(stage)
-        start = time.perf_counter()
-        yield
-        self.seconds[stage] = time.perf_counter() - start
-
-    def _shards(self, state: State) -> tuple[SparkFacts, SparkFacts]:
-        """The facts of a version; the one that was made last is still there."""
-        if self._sharded is None or self._sharded[0] != state.version:
-            with self._timed("shard what is there"):
-                self._sharded = state.version, self._engine.adopt(state.E), self._engine.adopt(state.I)
-        return self._sharded[1:]
-
-    def _facts(self, source: Input, arities: dict[str, int], options: ChangeOptions) -> tuple[SparkFacts, int]:
-        """The facts of an input, and how many lines were left out: files and DataFrames by many tasks, else here."""
-        there = [s for s in source.batches if isinstance(s, IngestSource)]
-        here = [s for s in source.batches if not isinstance(s, IngestSource)]
-        facts = self._engine.adopt(read_batches(self._local, source.facts, here, arities))
-        if not there:
+        by_tasks = [s for s in source.batches if isinstance(s, IngestSource)]
+        by_driver = [s for s in source.batches if not isinstance(s, IngestSource)]
+        facts = self.engine.adopt(read_batches(self._local, source.facts, by_driver, arities))
+        if not by_tasks:
             return facts, 0
         dictionary = self._local.dictionary
         found = ingest(
-            self._cluster, there, dictionary, self._scratch, self._engine.driver.shards,
+            self._cluster, by_tasks, dictionary, self._scratch, self.engine.driver.shards,
             bad_lines=options.bad_lines, quarantine=options.quarantine, progress=self._progress,
         )  # fmt: skip
-        _check_arities(found.arities(), arities)
+        for predicate, columns in found.arities().items():
+            check_columns(predicate, columns, arities)
         append_terms(dictionary, found)
         self.seconds |= found.seconds
         found.close()
-        return facts | self._engine.of_shard_files(found.shard_files), found.bad
+        return facts | self.engine.of_shard_files(found.shard_files), found.bad
 
-    def commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
-        """Make a change durable by files that executors write; what the store then has is to be read anew."""
+    def facts(self, state: State) -> tuple[SparkFacts, SparkFacts, None]:
+        """The facts in shards. The shards of the version that was written last are still there."""
+        if self._sharded is None or self._sharded[0] != state.version:
+            with self._timed("shard the stored facts"):
+                self.keep_shards(state.version, self.engine.adopt(state.E), self.engine.adopt(state.I))
+        assert self._sharded is not None
+        return *self._sharded[1:], None
+
+    def keep_shards(self, version: int, E: SparkFacts, I: SparkFacts) -> None:
+        """Keep the facts of a version for the next change."""
+        self._sharded = version, E, I
+
+    def maintain(self, update: Update[SparkFacts], algorithm: Algorithm) -> Outcome[SparkFacts]:
+        """Run the algorithm; progress is reported before each job."""
+        work, cluster = update.work, self._cluster
+        cluster.report = lambda: self._progress(f"materialise, round {work.rounds}, job {cluster.jobs}")
+        with self._timed("materialise"):
+            return algorithm(update)
+
+    def gather(self, applied: AppliedChange[SparkFacts]) -> GatheredChange:
+        delta = Delta(*(facts.to_local() for facts in applied.delta))
+        E, I = delta.apply(applied.before.E, applied.before.I)
+        return GatheredChange(delta, E, I, PlainChange(delta.I_added, delta.I_removed))
+
+    def write(self, store: Store, applied: AppliedChange[SparkFacts]) -> WrittenChange | None:
+        """Executors write the files of a large change, and of all facts if the store is empty."""
+        outcome, version = applied.outcome, applied.after.version
+        if not store.needs_full_snapshot and len(outcome.added) + len(outcome.removed) <= _GATHERED:
+            return None
         self._cluster.report = _no_report
         with self._timed("commit"):
-            return self._commit(tried, store, message)
-
-    def _commit(self, tried: Tried, store: Store, message: str) -> tuple[State, Change]:
-        done, version = tried.done, tried.version
-        terms_ = take_snapshot(self._local.dictionary, self._scratch)
-        before = tried.before.stored().sums
-        if store.needs_full_snapshot:
-            E, I = done.update.E.shard_files(), done.outcome.I.shard_files()
-            written = write_base(self._cluster, store.root, version, E, I, terms_)
-            sums = Sums(*written.sums)
-        else:
-            sets = [facts.shard_files() for facts in tried.sets()]
-            written = write_change(self._cluster, store.root, version - 1, version, sets, terms_)
-            more, less, gained, lost = written.sums
-            sums = Sums(before.explicit.plus(more).minus(less), before.facts.plus(gained).minus(lost))
-        after = replace(tried.ruled, version=version, sums=sums).settle(tried.before)
-        counts = Counted(
-            len(done.outcome.added),
-            len(done.outcome.removed),
-            len(done.outcome.I),
-            len(done.update.E),
-            len(after.program.after),
-        )
-        change = tried.change(
-            self._answers(store, version, True, counts.added), self._answers(store, version, False, counts.removed)
-        )
-        settled = None if after.settled is tried.before.settled else after.settled
-        record = Commit(describe(change, counts, message, after.digest()), settled, sums, 0)
-        store.commit_written(record, written.run, self._segments(store), after.settled, sums)
-        self._sharded = version, done.update.E, done.outcome.I
-        return after, change
+            terms = take_snapshot(self._local.dictionary, self._scratch)
+            if store.needs_full_snapshot:
+                E, I = applied.update.E.shard_files(), outcome.I.shard_files()
+                files = write_base(self._cluster, store.root, version, E, I, terms)
+            else:
+                sets = [facts.shard_files() for facts in applied.delta]
+                files = write_change(self._cluster, store.root, version - 1, version, sets, terms)
+            return WrittenChange(self, store, applied, files, self._segments(store))
 
     def _segments(self, store: Store) -> list[Segment]:
         """The terms that no file has yet."""
@@ -273,23 +225,12 @@ class SparkBackend:
             return []
         return [dictionary_files.write(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
 
-    def _answers(self, store: Store, version: int, gained: bool, length: int) -> FactAnswers:
-        """The facts a version gained or lost, read from its files on first use.
-
-        Those that became explicit, or ceased to be, are marked as explicit.
-        """
-
-        def change() -> Delta:
-            return store.between(version - 1, version, self._local.dictionary)
-
-        if gained:
-            return FactAnswers(lambda: change().I_added, lambda: change().E_added, length)
-        return FactAnswers(lambda: change().I_removed, lambda: change().E_removed, length)
-
-
-def _check_arities(found: Mapping[str, int], arities: dict[str, int]) -> None:
-    for predicate, arity in found.items():
-        check_columns(predicate, arity, arities)
+    @contextmanager
+    def _timed(self, stage: str) -> Iterator[None]:
+        self._progress(stage)
+        start = time.perf_counter()
+        yield
+        self.seconds[stage] = time.perf_counter() - start
 
 
 def _new_scratch(store: Store | None, stack: ExitStack) -> Path:

@@ -22,7 +22,7 @@ from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.printer import format_rule
 from tidelog.rules.syntax import Rule
 from tidelog.store.digest import digest, sum_of_facts
-from tidelog.store.records import Settled, Sums
+from tidelog.store.records import Metadata, Sums
 from tidelog.store.store import Store, StoredVersion
 
 # Strings and IRIs are passed over, so that a question mark in them is no variable.
@@ -41,7 +41,7 @@ class State:
     version: int = 0
     algorithm_state: object = None  # what the algorithm that made this version goes on from, such as counts
     options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
-    settled: Settled = field(default_factory=Settled)  # rules, prefixes and options of a version on disk,
+    metadata: Metadata = field(default_factory=Metadata)  # rules, prefixes and options of a version on disk,
     sums: Sums | None = None  # and what its digest is made of
 
     def expand(self, predicate: str) -> str:
@@ -63,21 +63,29 @@ class State:
         return self.I.arities().get(name) or self.arities.get(name, 0)
 
     def digest(self) -> str:
-        return digest(*self._sums(), map(_identity, self.program.after))
+        return digest(*self.known_sums(), map(_identity, self.program.after))
 
-    def _sums(self) -> Sums:
+    def known_sums(self) -> Sums:
+        """The sums of the facts; computed from all facts if they are not known."""
         return self.sums or Sums(sum_of_facts(self.E), sum_of_facts(self.I))
 
     def stored(self) -> StoredVersion:
-        return StoredVersion(self.E.dictionary, self.E, self.I, self.settled, self._sums(), self.version)
+        return StoredVersion(self.E.dictionary, self.E, self.I, self.metadata, self.known_sums(), self.version)
 
-    def settle(self, before: State) -> State:
-        """With what goes to disk besides the facts, which is mostly what the state before had."""
-        same = self.program.after == before.program.after and self.prefixes == before.prefixes
-        if same and self.options == before.settled.options:
-            return replace(self, settled=before.settled)
-        rules = tuple(format_rule(r) for r in self.program.after)
-        return replace(self, settled=Settled(rules, dict(self.prefixes), dict(self.options)))
+
+@dataclass(frozen=True, slots=True)
+class StateOnDisk:
+    """A version whose facts are in files of the store, which this process has not read.
+
+    `state` has its rules, prefixes and options; its E and I are not those of the version.
+    """
+
+    state: State
+    store: Store
+
+    def read(self) -> State:
+        """The version with its facts."""
+        return restored(self.store.read(self.state.E.dictionary), self.state)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -90,20 +98,20 @@ def _identity(rule: Rule) -> str:
 
 def restored(stored: StoredVersion, before: State | None = None) -> State:
     """The state that was stored; rules that an earlier state has are not read again."""
-    settled = stored.settled
-    if before is not None and before.settled == settled:
+    metadata = stored.metadata
+    if before is not None and before.metadata == metadata:
         return replace(before, E=stored.E, I=stored.I, version=stored.version, algorithm_state=None, sums=stored.sums)
-    rules = tuple(parse_rules("\n".join(settled.rules), "the stored rules"))
+    rules = tuple(parse_rules("\n".join(metadata.rules), "the stored rules"))
     arities = check_rules(rules, stored.E.arities(), allow_cartesian=True)
     return State(
         stored.E,
         stored.I,
         RuleChange(rules, rules),
         arities,
-        settled.prefixes,
+        metadata.prefixes,
         stored.version,
-        options=settled.options,
-        settled=settled,
+        options=metadata.options,
+        metadata=metadata,
         sums=stored.sums,
     )
 
@@ -111,7 +119,7 @@ def restored(stored: StoredVersion, before: State | None = None) -> State:
 def state_at(store: Store, state: State, version: int) -> State:
     """A version as it was; `state` is the one that `store` was read or written last."""
     E, I = _facts_at(store, state, version)
-    stored = StoredVersion(E.dictionary, E, I, store.settled_at(version), Sums(), version)
+    stored = StoredVersion(E.dictionary, E, I, store.metadata_at(version), Sums(), version)
     return replace(restored(stored), sums=None)
 
 
@@ -137,4 +145,4 @@ def difference(store: Store, engine: LocalEngine, state: State, older: int, newe
 
 
 def _rules_at(store: Store, version: int) -> list[Rule]:
-    return parse_rules("\n".join(store.settled_at(version).rules), "the stored rules")
+    return parse_rules("\n".join(store.metadata_at(version).rules), "the stored rules")

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from tidelog.algorithms.equality.policy import MODES, OFF
-from tidelog.changes.apply import Attempt, attempt, read_into, with_rules
+from tidelog.changes.apply import apply, read_update, with_new_rules
+from tidelog.changes.backend import Backend
 from tidelog.changes.choose import choose_engine
-from tidelog.changes.commit import commit, counted, describe
+from tidelog.changes.commit import commit
 from tidelog.changes.estimate import predict
 from tidelog.changes.inputs import Input, read_files
+from tidelog.changes.local_backend import LocalBackend
 from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, read_request
 from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
@@ -23,12 +25,9 @@ from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_rep
 from tidelog.knowledge_base.session import Session
 from tidelog.model.facts import Fact
 
-if TYPE_CHECKING:
-    from tidelog.changes.spark_backend import Tried
-
 
 class Changes(Session):
-    """Tried (`attempt`), made durable (`commit`), and only then seen: a change that fails has changed nothing."""
+    """A change is applied, committed, and only then published: a change that fails has changed nothing."""
 
     def load(
         self,
@@ -58,7 +57,8 @@ class Changes(Session):
         """
         aside = None if quarantine is None else Path(quarantine)
         options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
-        return self._commit(ChangeRequest(read_files(sources, relation), options=self._checked(options)))
+        self._start_writing()
+        return self._change(ChangeRequest(read_files(sources, relation), options=self._checked(options)))
 
     def apply(
         self,
@@ -84,8 +84,9 @@ class Changes(Session):
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
+        self._start_writing()
         how = self._options(algorithm, engine, master, message, options)
-        return self._commit(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, how))
+        return self._change(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, how))
 
     def update(
         self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
@@ -105,10 +106,10 @@ class Changes(Session):
 
         if dry_run:
             add, remove = read_update(self._engine, self._state, text, allow)
-            return self._attempt(ChangeRequest(add, remove, options=self._options())).change
+            return self._preview(ChangeRequest(add, remove, options=self._options()))
         self._start_writing()
         add, remove = read_update(self._engine, self._state, text, allow)
-        return self._commit(ChangeRequest(add, remove, options=self._options(message=message)))
+        return self._change(ChangeRequest(add, remove, options=self._options(message=message)))
 
     def _options(
         self,
@@ -126,38 +127,31 @@ class Changes(Session):
         strict = self._strict or bool(self._state.options.get("strict"))
         return replace(options, strict=strict, allow_cartesian=self._allow_cartesian)
 
-    def _commit(self, request: ChangeRequest) -> Change:
-        self._start_writing()
-        message, settings = request.options.message, request.options.settings
-        self._choose_equality(settings.get("equality"))
-        before = self._state
-        made = self._try(request)
-        if not isinstance(made, Attempt):
-            if self._store is not None and made.is_written_by_executors(self._store):
-                state, change = made.commit(self._store, message, settings)
-                self._leave_unread(state)
-                return change
-            made = made.gathered()
-        after, change, delta = made
-        after = replace(after, options={**after.options, **settings})
-        if self._store is None:
-            self._log.append(describe(change, counted(after, delta), message, ""))
-        else:
-            after = commit(self._store, before, after, change, delta, message)
-        self._state = after
-        return change
+    def _change(self, request: ChangeRequest) -> Change:
+        """Choose the backend, apply, commit, publish."""
+        backend, reason = self._choose_backend(request)
+        applied = apply(backend, self._state, request, reason)
+        committed = commit(backend, self._store, applied)
+        self._publish(committed)
+        return committed.change
 
-    def _attempt(self, request: ChangeRequest) -> Attempt:
-        """What a change would lead to; nothing is committed."""
-        made = self._try(request)
-        return made if isinstance(made, Attempt) else made.gathered()
+    def _preview(self, request: ChangeRequest) -> Change:
+        """What `_change` would return; nothing is committed."""
+        backend, reason = self._choose_backend(request)
+        applied = apply(backend, self._state, request, reason)
+        return applied.change(*backend.gather(applied).answers())
 
-    def _try(self, request: ChangeRequest) -> Attempt | Tried:
+    def _choose_backend(self, request: ChangeRequest) -> tuple[Backend[Any], str]:
+        """The backend for a change, and why, if it is Spark."""
         options, memory = request.options, self._settings.memory_budget
         choice = choose_engine(options.engine, request.nbytes(), memory, options.master, request.is_remote)
         if choice.engine == "local":
-            return attempt(self._engine, self._state, request)
-        return self._on_spark(options.master).attempt(self._state, request, choice.reason)
+            return LocalBackend(self._engine), ""
+        if {**self._state.options, **options.settings}.get("equality", OFF) != OFF:
+            raise UsageError(
+                'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
+            )
+        return self._on_spark(options.master), choice.reason
 
 
 _READ_TWICE = 64_000_000  # bytes of files at most that are read for a prediction before they are read for a preview
@@ -189,7 +183,7 @@ class WhatIf(Changes):
         request = read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options)
         is_large = engine == "spark" or request.nbytes() > _READ_TWICE
         predicted = None if is_large else self._predict(request)
-        return replace(self._attempt(request).change, predicted=predicted)
+        return replace(self._preview(request), predicted=predicted)
 
     def predict(
         self, add: object = None, remove: object = None, add_rules: object = None, remove_rules: object = None
@@ -206,13 +200,11 @@ class WhatIf(Changes):
         return self._predict(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options))
 
     def _predict(self, request: ChangeRequest) -> Prediction:
-        state = self._state
-        ruled = with_rules(state, request)
-        arities = {**state.E.arities(), **ruled.arities}
-        added, removed = (read_into(self._engine, source, arities) for source in (request.add, request.remove))
-        gone, new = (removed - added) & state.E, added - state.E
-        before, after = (self._equality.rules(self._engine, s.program.after, state.I) for s in (state, ruled))
-        return predict(self._engine, state.I, (state.E - gone) | new, before, after, new, gone)
+        state, engine = self._state, self._engine
+        after = with_new_rules(state, request)
+        update, _ = read_update(LocalBackend(engine), state, after, request)
+        old, new = (self._equality.rules(engine, s.program.after, state.I) for s in (state, after))
+        return predict(engine, state.I, update.E, old, new, update.added, update.removed)
 
     def repair(
         self,
@@ -245,4 +237,4 @@ class WhatIf(Changes):
         return repairs(self._engine, state.E, state.I, state.program, request, self._without)
 
     def _without(self, facts: Sequence[Fact]) -> Change:
-        return self._attempt(ChangeRequest(remove=Input(facts=list(facts)), options=self._options())).change
+        return self._preview(ChangeRequest(remove=Input(facts=list(facts)), options=self._options()))

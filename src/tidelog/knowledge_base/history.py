@@ -41,7 +41,7 @@ class History(Session):
         past = type(self)(self._settings, read_only=True)
         past._root = self._root
         past._engine = LocalEngine(self._settings, self._engine.dictionary)
-        past._state = state_at(self._on_disk(), self._state, version)
+        past._current = state_at(self._on_disk(), self._state, version)
         return past
 
     def diff(self, older: int, newer: int) -> Difference:

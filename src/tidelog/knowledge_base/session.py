@@ -8,8 +8,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from tidelog.algorithms.equality.policy import MODES, OFF, Mode, mode_of
-from tidelog.changes.state import State, restored
+from tidelog.algorithms.equality.policy import OFF, Mode, mode_of
+from tidelog.changes.apply import changed_options
+from tidelog.changes.commit import Committed
+from tidelog.changes.state import State, StateOnDisk, restored
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
@@ -49,46 +51,40 @@ class Session:
         self._spark_backend: SparkBackend | None = None
         self._engine = LocalEngine(self._settings)
         nothing = self._engine.fact_set(())
-        self._state = State(nothing, nothing)
+        self._current: State | StateOnDisk = State(nothing, nothing)
         if self._store is not None:
             self._read_store(self._store.read())
-        self._choose_equality(equality)
-
-    def _choose_equality(self, asked: object) -> None:
-        """What was asked for, as long as there is nothing yet; afterwards it stays as it was chosen."""
-        if asked is not None and asked not in MODES:
-            raise UsageError(f"unknown equality {asked!r}; choose one of: {', '.join(MODES)}")
-        chosen = self._state.options.get("equality", OFF)
-        if asked is not None and asked != chosen:
-            if self._state.version:
-                raise UsageError(f"this knowledge base was made with equality={chosen!r}; make a new one for {asked!r}")
-            self._state = replace(self._state, options={**self._state.options, "equality": asked})
+        if equality is not None and equality != self._state.options.get("equality", OFF):
+            self._current = replace(self._state, options=changed_options(self._state, {"equality": equality}))
 
     @property
     def _state(self) -> State:
-        """The newest version this object knows; its facts are read now if executors have written them."""
-        if self._unread and self._store is not None:
-            self._read_store(self._store.read(self._engine.dictionary))
-        return self._described
+        """The newest version this object knows. Reads its facts if executors have written them."""
+        if isinstance(self._current, StateOnDisk):
+            self._current = self._current.read()
+        return self._current
 
-    @_state.setter
-    def _state(self, state: State) -> None:
-        self._described, self._unread = state, False
-
-    def _leave_unread(self, state: State) -> None:
-        """A version of which all but the facts is known; they are on disk."""
-        self._described, self._unread = state, True
+    @property
+    def _described(self) -> State:
+        """The newest version this object knows; its facts may be those of an older one."""
+        return self._current.state if isinstance(self._current, StateOnDisk) else self._current
 
     @property
     def _equality(self) -> Mode:
         return mode_of(self._state.options)
+
+    def _publish(self, committed: Committed) -> None:
+        """Make a new version the one that readers see."""
+        self._current = committed.state
+        if self._store is None:
+            self._log.append(committed.version)
 
     def _read_store(self, stored: StoredVersion) -> None:
         """Take a version from disk."""
         if stored.dictionary is not self._engine.dictionary:
             self._close_engines()
             self._engine = LocalEngine(self._settings, stored.dictionary)
-        self._state = restored(stored, self._described)
+        self._current = restored(stored, self._described)
 
     def __enter__(self) -> Self:
         return self

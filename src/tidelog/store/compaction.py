@@ -55,7 +55,7 @@ def compact(store: Store, now: StoredVersion, keep: int) -> None:
     """Write a new base of the newest version. Forget all older versions but the last `keep`."""
     old = store.manifest
     floor = max(old.floor, store.version - keep)
-    at_floor = store.settled_at(floor)
+    at_floor = store.metadata_at(floor)
     _swap(store, now, replace(old, base=_new_base(store, now), deltas=(), floor=floor, at_floor=at_floor))
     sweep(store)
     store.catalog.shrink()
@@ -103,7 +103,7 @@ def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
     """In one transaction, make `named` the manifest of the current version."""
     old = store.manifest
     new = replace(
-        named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), settled=now.settled,
+        named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), settled=now.metadata,
         sums=now.sums, segments=store.segments(now.dictionary),
     )  # fmt: skip
     store.sync()

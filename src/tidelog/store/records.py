@@ -39,7 +39,7 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class Metadata:
     """What a version has besides facts, and what most changes leave as it is."""
 
     rules: tuple[str, ...] = ()
@@ -98,9 +98,9 @@ class Manifest:
     base: FactRun | None = None
     deltas: tuple[FactRun, ...] = ()
     segments: tuple[Segment, ...] = ()
-    settled: Settled = Settled()
+    settled: Metadata = Metadata()
     sums: Sums = field(default_factory=Sums)
-    at_floor: Settled = Settled()
+    at_floor: Metadata = Metadata()
 
     @property
     def terms(self) -> int:
@@ -122,7 +122,7 @@ class Commit:
     """A version; what it settled, if that changed; its terms from id `start` on, and its change, if in files."""
 
     version: Version
-    settled: Settled | None
+    settled: Metadata | None
     sums: Sums
     start: int
     terms: tuple[str, ...] = ()
@@ -160,8 +160,8 @@ def _run(raw: Any) -> FactRun | None:
     return FactRun(raw["start"], raw["to"], raw["rows"], parts)
 
 
-def _settled(raw: Any) -> Settled:
-    return Settled(tuple(raw["rules"]), raw["prefixes"], raw["options"])
+def _settled(raw: Any) -> Metadata:
+    return Metadata(tuple(raw["rules"]), raw["prefixes"], raw["options"])
 
 
 def _sums(raw: Any) -> Sums:

@@ -23,7 +23,7 @@ from tidelog.store import cache, delta, dictionary_files, durable_files, runs
 from tidelog.store.catalog import FILE, Catalog, CommitRow
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import Pin, WriterLock
-from tidelog.store.records import Commit, FactRun, Manifest, Segment, Settled, Sums, Version
+from tidelog.store.records import Commit, FactRun, Manifest, Metadata, Segment, Sums, Version
 
 SMALL = 20_000  # rows and terms of a change that is stored in the catalog
 _FOLDERS = (runs.FOLDER, dictionary_files.FOLDER, cache.FOLDER, "pins")
@@ -40,7 +40,7 @@ class StoredVersion:
     dictionary: Dictionary
     E: LocalFacts
     I: LocalFacts
-    settled: Settled
+    metadata: Metadata
     sums: Sums
     version: int
 
@@ -144,17 +144,17 @@ class Store:
     def _replay(self, start: StoredVersion, manifest: Manifest, rows: Sequence[CommitRow]) -> StoredVersion:
         """Apply the commits in `rows` to a version. Commits after the manifest form the tail."""
         dictionary, E, I = start.dictionary, start.E, start.I
-        settled, sums, tail, count, hash_ = start.settled, start.sums, self.tail, self.tail_commits, self.hash
+        metadata, sums, tail, count, hash_ = start.metadata, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
             dictionary_files.add(dictionary, row.commit.start, row.commit.terms)
             change = self.change_of(row, dictionary)
             E, I = change.apply(E, I)
             if row.commit.version.version > manifest.version:
                 tail, count = change if tail is None else tail.then(change), count + 1
-            settled, sums, hash_ = row.commit.settled or settled, row.commit.sums, row.hash
+            metadata, sums, hash_ = row.commit.settled or metadata, row.commit.sums, row.hash
         self.manifest, self.hash, self.tail, self.tail_commits = manifest, hash_, tail, count
         self.version, self.committed_terms = start.version + len(rows), len(dictionary)
-        return StoredVersion(dictionary, E, I, settled, sums, self.version)
+        return StoredVersion(dictionary, E, I, metadata, sums, self.version)
 
     def _pinned(self, since: int | None) -> tuple[Manifest, list[CommitRow]]:
         """Lock the newest manifest's files and return it with the commits after it.
@@ -234,7 +234,7 @@ class Store:
         changes = (self.change_of(row, dictionary) for row in rows)
         return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))
 
-    def settled_at(self, version: int) -> Settled:
+    def metadata_at(self, version: int) -> Metadata:
         """The rules, prefixes and settings of a version."""
         with self.catalog.reading():
             manifest = self.catalog.manifest()
@@ -276,7 +276,7 @@ class Store:
             run = runs.write_base(self.root, name, version, after.E, after.I)
         else:
             run = runs.write_delta(self.root, name, version - 1, version, change)
-        self._name_files(commit, run, self.segments(after.dictionary), after.settled, after.sums)
+        self._name_files(commit, run, self.segments(after.dictionary), after.metadata, after.sums)
         if run.start is None and cache_name(self.manifest):
             cache.write(self.root, cache_name(self.manifest), after.dictionary, after.E, after.I, self.manifest.terms)
 
@@ -286,19 +286,19 @@ class Store:
         return not self.manifest.runs and self.tail is None
 
     def commit_written(
-        self, commit: Commit, run: FactRun, segments: Sequence[Segment], settled: Settled, sums: Sums
+        self, commit: Commit, run: FactRun, segments: Sequence[Segment], metadata: Metadata, sums: Sums
     ) -> None:
         """Commit a version whose files are written: a base if `needs_full_snapshot`, else a change; and new segments.
 
         This does not load the version into the process; call `read`.
         """
-        self._name_files(commit, run, (*self.manifest.segments, *segments), settled, sums)
+        self._name_files(commit, run, (*self.manifest.segments, *segments), metadata, sums)
         self.tail, self.tail_commits = None, 0
         self.version, self.committed_terms = commit.version.version, self.manifest.terms
         self._acknowledge(self.version)
 
     def _name_files(
-        self, commit: Commit, run: FactRun, segments: tuple[Segment, ...], settled: Settled, sums: Sums
+        self, commit: Commit, run: FactRun, segments: tuple[Segment, ...], metadata: Metadata, sums: Sums
     ) -> None:
         """In one transaction, name the files of a version and of the tail before it, in a new manifest."""
         old, version = self.manifest, commit.version.version
@@ -309,7 +309,7 @@ class Store:
             )
         base = run if run.start is None else old.base
         new = replace(
-            old, generation=old.generation + 1, version=version, base=base, settled=settled, segments=segments,
+            old, generation=old.generation + 1, version=version, base=base, settled=metadata, segments=segments,
             deltas=tuple(deltas) if base is run else (*deltas, run), sums=sums,
         )  # fmt: skip
         self.sync()

@@ -29,8 +29,8 @@ def named(engine: Engine[F], I: F, facts: F) -> F:
     return Representatives(engine, I.of_predicate(SAME)).expand(facts - facts.of_predicate(SAME))
 
 
-class Difference(Protocol[F_co]):
-    """What users see of a change; found out when asked."""
+class VisibleChange(Protocol[F_co]):
+    """The facts that users gain and lose by a change, computed on first use."""
 
     def added(self) -> F_co: ...
 
@@ -38,8 +38,8 @@ class Difference(Protocol[F_co]):
 
 
 @dataclass(frozen=True)
-class PlainDifference(Generic[F]):
-    """The change as it is."""
+class PlainChange(Generic[F]):
+    """Users see the change of I itself."""
 
     plus: F
     minus: F
@@ -108,7 +108,7 @@ class Mode(Protocol):
         """What users see of some of the facts in I."""
         ...
 
-    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> Difference[F]:
+    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> VisibleChange[F]:
         """What users see of a change that added `plus` to what is stored and removed `minus` from it."""
         ...
 
@@ -125,8 +125,8 @@ class Off:
     def facts(self, engine: Engine[F], I: F, some: F) -> F:
         return some
 
-    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> Difference[F]:
-        return PlainDifference(plus, minus)
+    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> VisibleChange[F]:
+        return PlainChange(plus, minus)
 
 
 class Rewriting:
@@ -142,7 +142,7 @@ class Rewriting:
     def facts(self, engine: Engine[F], I: F, some: F) -> F:
         return named(engine, I, some)
 
-    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> Difference[F]:
+    def difference(self, engine: Engine[F], before: F, after: F, plus: F, minus: F) -> VisibleChange[F]:
         return NamedDifference(engine, before, after, plus, minus)
 
 

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from tidelog import formats
 from tidelog.algorithms.equality.policy import mode_of
 from tidelog.algorithms.update import RuleChange
-from tidelog.changes.apply import attempt
+from tidelog.changes.apply import state_after
 from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeRequest
 from tidelog.changes.state import State
@@ -117,7 +117,7 @@ class _Request:
         """What holds after the operations so far."""
         if self._stale:
             request = ChangeRequest(*self.net())
-            self._state, self._stale = attempt(self.engine, self._state, request).after, False
+            self._state, self._stale = state_after(self.engine, self._state, request), False
         I = mode_of(self._state.options).facts(self.engine, self._state.I, self._state.I)
         return Source(self.engine, I, self._state.prefixes)
 
