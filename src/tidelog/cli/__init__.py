@@ -1,4 +1,13 @@
-"""The command line: `tidelog COMMAND`. Exit codes: 0, 1 for a problem in the data, 2 for wrong use."""
+"""The command line: `tidelog COMMAND`. Exit codes: 0, 1 for a problem in the data, 2 for wrong use.
+
+A command `name` is two functions of a module in `tidelog.cli.commands`:
+
+    configure_name(parser)     adds the arguments of the command
+    run_name(options)          runs the command and returns the exit code
+
+The module is imported when one of its commands is used, so that `tidelog --help` answers at once. For the same reason
+it imports numpy, pyarrow and the modules that need them only inside functions.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +15,30 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from importlib import import_module
 from types import ModuleType
-from typing import NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from tidelog import __version__
-from tidelog.cli.options import Command
+
+
+class Command(NamedTuple):
+    """A command, the module of `tidelog.cli.commands` that holds its functions, and one line of help."""
+
+    name: str
+    module: str
+    help: str
+
+    def configure(self, parser: ArgumentParser) -> None:
+        self._function("configure")(parser)
+
+    def run(self, options: Namespace) -> int:
+        code: int = self._function("run")(options)
+        return code
+
+    def _function(self, verb: str) -> Any:
+        return getattr(import_module(f"tidelog.cli.commands.{self.module}"), f"{verb}_{self.name}")
+
 
 COMMANDS = (
     Command("init", "changing", "make a knowledge base"),

@@ -1,43 +1,15 @@
-"""What a command is, and the options that several commands share.
-
-A command `name` is two functions of a module in `tidelog.cli.commands`:
-
-    configure_name(parser)     adds the arguments of the command
-    run_name(options)          runs the command and returns the exit code
-
-The module is imported when one of its commands is used, so that `tidelog --help` answers at once. For the same reason
-it imports numpy, pyarrow and the modules that need them only inside functions.
-"""
+"""Options that several commands share, and how they open a knowledge base."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 from tidelog.errors import UsageError
 
 if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
-
-
-class Command(NamedTuple):
-    """A command, the module of `tidelog.cli.commands` that holds its functions, and one line of help."""
-
-    name: str
-    module: str
-    help: str
-
-    def configure(self, parser: ArgumentParser) -> None:
-        self._function("configure")(parser)
-
-    def run(self, options: Namespace) -> int:
-        code: int = self._function("run")(options)
-        return code
-
-    def _function(self, verb: str) -> Any:
-        return getattr(import_module(f"tidelog.cli.commands.{self.module}"), f"{verb}_{self.name}")
 
 
 def add_knowledge_base(parser: ArgumentParser) -> None:

@@ -1,1 +1,1 @@
-"""One file per command, with `configure` and `run`."""
+"""The commands, grouped by topic. Each has a `configure_` and a `run_` function; see `tidelog.cli`."""
