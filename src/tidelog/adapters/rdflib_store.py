@@ -29,7 +29,7 @@ from tidelog.formats.rdflib_terms import nodes, term_of
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE
 from tidelog.queries.datalog import Kind, find
-from tidelog.queries.sparql import Source, evaluate
+from tidelog.queries.sparql import Dataset, evaluate
 from tidelog.queries.sparql.update import read_update
 from tidelog.rules.printer import format_fact
 from tidelog.rules.syntax import Atom, Variable
@@ -262,7 +262,7 @@ class TidelogStore(Store):
         transaction = self._transaction()
         state = transaction.state()
         facts = mode_of(state.options).facts(transaction.engine, state.I, state.I)
-        return _result(evaluate(Source(transaction.engine, facts, _texts(initNs)), query))
+        return _result(evaluate(Dataset(transaction.engine, facts, _texts(initNs)), query))
 
     def update(
         self,

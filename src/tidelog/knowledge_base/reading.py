@@ -75,13 +75,13 @@ class Questions(Session):
         >>> list(kb.sparql("SELECT ?who { ?who <age> ?n FILTER (?n < 18) }")), kb.sparql("ASK { ?x <age> 7 }")
         ([('bob',)], True)
         """
-        from tidelog.queries.sparql import Source, evaluate
+        from tidelog.queries.sparql import Dataset, evaluate
 
-        source = Source(self._engine, self._triples(kind), self.prefixes)
+        source = Dataset(self._engine, self._triples(kind), self.prefixes)
         found = evaluate(source, text, Limits(timeout, max_rows, max_memory))
         if not isinstance(found, Answers):
             return found
-        explicit = Source(self._engine, self._triples("explicit"), self.prefixes)
+        explicit = Dataset(self._engine, self._triples("explicit"), self.prefixes)
         return found.with_marks(lambda: rows_among(found, cast(Answers, evaluate(explicit, text))))
 
     def _triples(self, kind: Kind) -> LocalFacts:

@@ -1,1 +1,1 @@
-"""What a knowledge base answers: facts, Datalog, SPARQL, exports, status."""
+"""Reading a knowledge base: facts, Datalog and SPARQL queries, exports, status."""

@@ -1,4 +1,4 @@
-"""Answers: rows of values, decoded only when looked at.
+"""Answers: rows of values. A row is decoded when it is read.
 
 Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, plain names and strings, and `IRI`,
 `BlankNode`, `Literal` for RDF terms (see `tidelog.model.terms`).
@@ -47,7 +47,7 @@ class Answers:
         dictionary: Dictionary,
         marks: Callable[[], list[bool]] | None = None,
     ) -> None:
-        """`columns` is asked when rows are first looked at, `marks` when somebody wants to know what is asserted."""
+        """`columns` is called when a row is first read, and `marks` when `asserted` is first read."""
         self.names = tuple(names)
         self._make_columns = columns
         self._length = length
@@ -70,7 +70,7 @@ class Answers:
 
     @cached_property
     def asserted(self) -> list[bool]:
-        """For each row whether explicit facts alone give it; the others rest on something derived.
+        """For each row, whether explicit facts alone give it. All other rows need a derived fact.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -95,7 +95,7 @@ class Answers:
         return _Marked(self)
 
     def with_marks(self, marks: Callable[[], list[bool]]) -> Self:
-        """The same answers, which now know which of them are asserted."""
+        """Set the function that computes `asserted`, and return these answers."""
         self._marks = marks
         return self
 
@@ -104,12 +104,12 @@ class Answers:
         return list(self)
 
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
-        """The columns as pyarrow arrays of canonical term texts, some rows at a time."""
+        """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts."""
         for start in range(0, self._length, _BLOCK):
             yield [self._dictionary.decode_array(c[start : start + _BLOCK]) for c in self._columns]
 
     def to_arrow(self, limit: int | None = None) -> pyarrow.Table:
-        """A pyarrow Table of all rows, or the first `limit`: columns of one type keep it, others become strings."""
+        """A pyarrow Table of all rows, or of the first `limit`. A column of several types becomes strings."""
         import pyarrow as pa
 
         columns = list(zip(*islice(self, limit), strict=True)) or [()] * len(self.names)
@@ -155,7 +155,7 @@ class FactAnswers:
         explicit: FactSet | Callable[[], FactSet] | None = None,
         length: int | None = None,
     ) -> None:
-        """Facts, or what gives them when they are first looked at; `explicit` facts tell which are asserted."""
+        """`facts` is a set, or a function that is called when a fact is first read; likewise `explicit`."""
         self._given = facts
         self._explicit = explicit
         self._length = length
@@ -172,7 +172,7 @@ class FactAnswers:
             yield (fact.predicate, *map(to_value, fact.args))
 
     def relations(self) -> dict[str, int]:
-        """How many facts there are of each predicate."""
+        """The number of facts of each predicate."""
         return self._facts.predicates()
 
     def of(self, predicate: str) -> FactAnswers:
@@ -181,7 +181,7 @@ class FactAnswers:
 
     @cached_property
     def asserted(self) -> list[bool]:
-        """For each fact whether it is explicit (of facts that a change removed: was); the others are derived.
+        """For each fact, whether it is explicit. For a fact that a change removed: whether it was explicit before.
 
         >>> import tidelog
         >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
@@ -197,7 +197,7 @@ class FactAnswers:
         return list(self)
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow Table with the columns `predicate` and `arg1`, `arg2`, …, null where a fact has fewer."""
+        """A pyarrow Table with the columns `predicate`, `arg1`, `arg2`, …; null where a fact has fewer arguments."""
         import pyarrow as pa
 
         rows = self.to_rows()
@@ -216,7 +216,7 @@ class FactAnswers:
         return spark.createDataFrame(self.to_arrow())
 
     def texts(self, prefixes: Mapping[str, str] | None = None) -> Iterator[str]:
-        """Each fact as text that is read back as the same fact where the prefixes are known."""
+        """Each fact as text. The text can be parsed again if the prefixes are declared."""
         return (format_fact(fact, prefixes) for fact in self._facts)
 
     def __str__(self) -> str:
@@ -228,13 +228,13 @@ class FactAnswers:
 
 
 def marks(facts: FactSet, explicit: FactSet) -> list[bool]:
-    """For each fact, in order, whether it is among the explicit ones."""
+    """For each fact, in order, whether it is in `explicit`."""
     asserted = set(facts & explicit)
     return [fact in asserted for fact in facts]
 
 
 def rows_among(answers: Answers, others: Answers) -> list[bool]:
-    """For each row, in order, whether the others have it too, term by term."""
+    """For each row of `answers`, in order, whether `others` has a row of the same terms."""
     known = set(_term_rows(others))
     return [row in known for row in _term_rows(answers)]
 
@@ -247,7 +247,7 @@ def _term_rows(answers: Answers) -> Iterator[tuple[bytes | None, ...]]:
 
 
 def _plain_column(column: Sequence[Value | None]) -> pyarrow.Array:
-    """Values as they are if all are numbers of one kind that Arrow can hold, or booleans; else texts."""
+    """An Arrow array of integers, floats or booleans if all values have that one type and fit; else of texts."""
     import pyarrow as pa
 
     kinds = {type(v) for v in column if v is not None}

@@ -1,7 +1,7 @@
-"""Datalog queries: the body of a rule, asked of one version, within limits.
+"""Datalog queries: a rule body, matched against the facts of one version, within limits.
 
-A row is *asserted* if explicit facts alone answer the query with it: they match all its atoms (what is negated must be
-absent from everything that holds). Any other row rests on something that was derived.
+A row is *asserted* if explicit facts alone match all its atoms. Negated atoms are checked against all facts. All other
+rows need a derived fact.
 """
 
 from __future__ import annotations
@@ -51,14 +51,16 @@ def find(
     kind: Kind = "all",
     limits: Limits | None = None,
 ) -> Answers:
-    """The distinct values of variables over all matches of a body that has been checked."""
+    """The distinct values of `variables` over all matches of `body`. The caller has checked the body."""
     check_kind(kind)
     limits = limits or Limits()
     budget = QueryBudget.start(engine.budget, limits)
     limited = engine if limits.timeout is None and limits.max_memory is None else engine.within(budget)
     rule = Rule((Atom("", tuple(variables)),), tuple(body), cartesian=True)
     rows = _explicit if kind == "explicit" else _all
-    enough = None if limits.max_rows is None or kind == "derived" else limits.max_rows + 1  # then there are too many
+    enough = (
+        None if limits.max_rows is None or kind == "derived" else limits.max_rows + 1
+    )  # one more shows that there are too many
     found = rows(limited, state, rule, enough)
     if kind == "derived":
         found = found.take(~found.among(_explicit(limited, state, rule)))
@@ -81,12 +83,8 @@ def _all(engine: LocalEngine, state: State, rule: Rule, limit: int | None) -> Bi
 
 def _explicit(engine: LocalEngine, state: State, rule: Rule, limit: int | None = None) -> Bindings:
     """The answers that explicit facts alone give."""
-    negated = _held(engine, state) if rule.negations else state.E
+    negated = mode_of(state.options).facts(engine, state.I, state.I) if rule.negations else state.E
     return _bindings(engine, with_positive_sources(rule, [state.E] * len(rule.atoms), negated), limit)
-
-
-def _held(engine: LocalEngine, state: State) -> LocalFacts:
-    return mode_of(state.options).facts(engine, state.I, state.I)
 
 
 def _bindings(engine: LocalEngine, rule: SourcedRule[LocalFacts], limit: int | None) -> Bindings:
@@ -98,14 +96,14 @@ def _variables(rule: Rule) -> list[Variable]:
 
 
 def _asked(body: Sequence[Literal], named: Sequence[Variable]) -> list[Variable]:
-    """The variables that have values: one that occurs in a single negated atom only means that there is none."""
+    """The variables that get values: all but those that occur once, in a negated atom."""
     uses = Counter(v for literal in body for v in literal_variables(literal))
     absent = {v for b in body if isinstance(b, Negation) for v in b.atom.variables() if uses[v] == 1}
     return [v for v in named if v not in absent]
 
 
 def _check(body: Sequence[Literal], text: str, state: State) -> None:
-    """Refuse what cannot be answered, and show where it stands."""
+    """Raise RuleError, with the location in the query, if the body cannot be answered."""
     try:
         check_rules([Rule((), tuple(body), cartesian=True)], {**state.I.arities(), **state.arities})
     except RuleError as error:
@@ -114,7 +112,7 @@ def _check(body: Sequence[Literal], text: str, state: State) -> None:
 
 
 def _place(text: str, problem: str) -> Location:
-    """Where the thing stands that a problem names first."""
+    """The location in `text` of the first variable or name that the problem message mentions."""
     named = _NAMED.search(problem)
     word = re.escape(named[0].strip("`")) if named else ""
     found = re.search(rf"{word}\b" if word else "", text)

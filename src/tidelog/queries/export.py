@@ -1,6 +1,7 @@
 """Facts to files: RDF formats take the triples, tables take every relation.
 
-Everything is written aside and named when it is whole: an export that fails or is killed leaves what was there before.
+Files are written under a temporary name and renamed when they are complete. If an export fails or is killed, the old
+files are still there.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from tidelog.queries.answers import Answers
 Relations = Mapping[str, Answers]
 
 DELTA = "delta"
-SUCCESS = "_SUCCESS"  # the mark of a directory of parts that is whole, as Spark has it
+SUCCESS = "_SUCCESS"  # Spark's marker file for a complete directory of part files
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: one relation, how many facts, where; `left_out` are facts the format cannot say.
+    """One written relation: the number of facts and the file. `left_out`: how many facts the format cannot express.
 
-    Those are triples with a literal as subject, which rules may derive, in RDF; and facts without arguments in tables.
+    RDF cannot express triples with a literal as subject, which rules may derive. Tables cannot express facts without
+    arguments.
 
     >>> import tidelog, tempfile
     >>> kb = tidelog.open()
@@ -45,7 +47,7 @@ class Exported:
 def export(
     relations: Relations, out: Path, format: str | None, *, overwrite: bool, partition_by: Sequence[str] = ()
 ) -> list[Exported]:
-    """Write relations; the format is told from the name of `out` unless it is given."""
+    """Write relations. By default the name of `out` decides the format."""
     name = format_of_export(out, format, partition_by)
     check_free(out, overwrite)
     if formats.is_rdf(name):
@@ -62,7 +64,7 @@ def export(
 
 
 def format_of_export(out: Path, format: str | None, partition_by: Sequence[str]) -> str:
-    """The name of the format; only Delta tables, which need a package, are partitioned."""
+    """The name of the format. Raises UsageError if `partition_by` is given for another format than Delta."""
     if DELTA in (format, out.suffix.removeprefix(".") if format is None else None):
         formats.check_delta()
         return DELTA
@@ -72,12 +74,12 @@ def format_of_export(out: Path, format: str | None, partition_by: Sequence[str])
 
 
 def is_one(relations: Collection[str], out: Path) -> bool:
-    """Whether `out` is the one relation that is written; else it is a folder of them."""
+    """Whether `out` is a file or table with a single relation. Otherwise it is a folder with one for each relation."""
     return len(relations) == 1 and (formats.is_known(out) or out.suffix == f".{DELTA}")
 
 
 def check_free(out: Path, overwrite: bool) -> None:
-    """Refuse to replace anything without being asked, and anything but an export even then."""
+    """Raise InputError if `out` exists, unless `overwrite` is given and `out` holds only files of an export."""
     if not out.exists():
         return
     if not overwrite:
@@ -89,7 +91,7 @@ def check_free(out: Path, overwrite: bool) -> None:
 
 
 def _is_exported(path: Path) -> bool:
-    """Whether it looks like a file, a directory of parts or a table of an export."""
+    """Whether `path` looks like a file, a directory of part files or a Delta table that an export wrote."""
     if path.is_dir():
         return formats.is_delta(path) or (path / SUCCESS).exists()
     return formats.is_known(path) or path.name == SUCCESS
@@ -120,7 +122,7 @@ def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
 
 
 def _write_folder(relations: Relations, out: Path, name: str) -> list[Exported]:
-    """One file for each relation, in a folder that appears when all of them are whole."""
+    """Write one file for each relation, in a folder that appears when all files are complete."""
     make_parent(out)
     written = []
     with folder_aside(out) as folder:
@@ -143,7 +145,7 @@ def _write_delta(relations: Relations, out: Path, partition_by: Sequence[str]) -
 def delta_tables(
     columns: Mapping[str, Sequence[str]], out: Path, partition_by: Sequence[str]
 ) -> Iterator[list[formats.DeltaTarget]]:
-    """The tables to write: aside as long as there is none, else as their next version."""
+    """Yield the tables to write. New tables are written aside; existing tables get a new version."""
     by = _partitions(columns, partition_by)
     make_parent(out)
     with folder_aside(out) if not out.exists() else nullcontext(out) as folder:
@@ -154,7 +156,7 @@ def delta_tables(
 
 
 def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """What each relation is partitioned by: the columns asked for, if it has them."""
+    """The partition columns of each relation: `wanted` if it has all of these columns, else none."""
     by = {p: tuple(wanted) if set(wanted) <= set(names) else () for p, names in columns.items()}
     if wanted and not any(by.values()):
         raise UsageError(f"no relation has the columns to partition by: {', '.join(wanted)}")
@@ -162,13 +164,13 @@ def _partitions(columns: Mapping[str, Sequence[str]], wanted: Sequence[str]) -> 
 
 
 def delta_paths(relations: Collection[str], out: Path, folder: Path) -> dict[str, Path]:
-    """Where the table of each relation is inside a folder that is, or becomes, `out`."""
+    """The path of the table of each relation in `folder`, which is `out` or is renamed to `out` later."""
     alone = is_one(relations, out)
     return {p: folder if alone else folder / formats.table_name(p) for p in relations}
 
 
 def _check_tables(out: Path, tables: Iterable[Path], *, alone: bool) -> None:
-    """Refuse to write new versions beside what would then be taken for a part of them."""
+    """Raise InputError if `out` holds anything but the Delta tables of the relations that are written now."""
     there = {out} if alone else set(out.iterdir())
     for path in sorted(there - {t for t in tables if formats.is_delta(t)}):
         raise InputError(f"{path} is in the way: it is no Delta table of a relation that is written now; remove it")
@@ -195,7 +197,7 @@ def folder_aside(out: Path) -> Iterator[Path]:
 
 
 def _put_in_place(aside: Path, out: Path) -> None:
-    """A folder cannot be renamed onto another one that holds files: the old one steps aside first."""
+    """Rename `aside` to `out`. If `out` exists, rename that first, because a rename cannot replace a full folder."""
     if not out.exists():
         aside.rename(out)
         return

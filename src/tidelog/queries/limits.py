@@ -60,7 +60,7 @@ class QueryBudget(Budget):
         self.claim(8 * rows * (columns + 1), "a table of solutions")
 
     def check_rows(self, rows: int) -> None:
-        """Refuse an answer of this many rows if the limit is lower."""
+        """Raise LimitError if an answer of `rows` rows exceeds the limit."""
         most = self.limits.max_rows
         if most is not None and rows > most:
             raise LimitError(f"there are more than max_rows={most} answers; {_ADVICE}")

@@ -1,4 +1,4 @@
-"""How large a knowledge base is, and where it stands."""
+"""The size and the state of a knowledge base."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidelog.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many facts a relation has; `derived` are those that are not explicit too.
+    """The numbers of facts of a relation. `derived` counts the facts that are not explicit.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -31,7 +31,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `tidelog status` shows. In memory nothing is on disk: `bytes` is 0 and `format` is None.
+    """What `tidelog status` shows. For a knowledge base in memory, `bytes` is 0 and `format` is None.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -55,7 +55,7 @@ class Status:
 
 
 def status(state: State, I: LocalFacts, store: Store | None) -> Status:
-    """Counts only: no fact is looked at. I are all facts as users see them."""
+    """The status. Reads counts only, no fact. `I` are all facts as users see them."""
     facts, explicit, options = len(I), len(state.E), state.options
     return Status(
         version=state.version,
@@ -74,7 +74,7 @@ def status(state: State, I: LocalFacts, store: Store | None) -> Status:
 
 
 def _relations(E: LocalFacts, I: LocalFacts) -> Iterator[tuple[str, Counts]]:
-    """By name; the explicit facts are among all."""
+    """Yield the counts of each relation, sorted by name. E is a subset of I."""
     explicit = E.predicates()
     for name, facts in sorted(I.predicates().items()):
         asserted = explicit.get(name, 0)
@@ -82,7 +82,7 @@ def _relations(E: LocalFacts, I: LocalFacts) -> Iterator[tuple[str, Counts]]:
 
 
 def _sizes(root: Path) -> Iterator[int]:
-    """The sizes of all files but SQLite's shared memory, which is there only while somebody reads."""
+    """The sizes of all files but SQLite's shared memory, which exists only while a process reads."""
     for path in root.rglob("*"):
         try:
             found = path.stat()

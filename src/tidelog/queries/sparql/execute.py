@@ -1,4 +1,4 @@
-"""Query forms: SELECT gives solutions, ASK a truth value, CONSTRUCT and DESCRIBE a graph."""
+"""Runs a query: SELECT returns solutions, ASK a truth value, CONSTRUCT and DESCRIBE a graph."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from tidelog.settings import Limits
 if TYPE_CHECKING:
     import rdflib
 
-_FIRST_ROWS = 1 << 20  # bytes of a block where only some rows are wanted
+_FIRST_ROWS = 1 << 20  # bytes of a block if the query asks for a few rows only
 
 Statement = tuple[Term, Term, Term]
 
 
 @dataclass(frozen=True)
-class Source:
-    """What is asked: some facts, and the prefixes that a query need not declare."""
+class Dataset:
+    """The facts that a query is run on, and the prefixes that it need not declare."""
 
     engine: LocalEngine
     I: LocalFacts
@@ -48,47 +48,51 @@ class Source:
 NO_LIMITS = Limits()
 
 
-def evaluate(source: Source, query: str | Query, limits: Limits = NO_LIMITS) -> Solutions | bool | rdflib.Graph:
+def evaluate(dataset: Dataset, query: str | Query, limits: Limits = NO_LIMITS) -> Solutions | bool | rdflib.Graph:
     """The answer to a query."""
     try:
-        asked, prepared = prepare_text(query, source.prefixes) if isinstance(query, str) else (query, prepare(query))
-        return _evaluate(source, asked, prepared, limits)
+        asked, prepared = prepare_text(query, dataset.prefixes) if isinstance(query, str) else (query, prepare(query))
+        return _evaluate(dataset, asked, prepared, limits)
     except RecursionError:
         raise LimitError("the query is nested too deeply, or joins too many parts; write it as several") from None
 
 
-def _evaluate(source: Source, asked: Query, prepared: Prepared, limits: Limits) -> Solutions | bool | rdflib.Graph:
+def _evaluate(dataset: Dataset, asked: Query, prepared: Prepared, limits: Limits) -> Solutions | bool | rdflib.Graph:
     match asked:
         case Select(_, variables):
-            found = _looked_up(source, prepared, variables, limits)
-            return _selected(source, prepared, variables, limits) if found is None else found
+            found = _looked_up(dataset, prepared, variables, limits)
+            return _selected(dataset, prepared, variables, limits) if found is None else found
         case Ask():
-            return _Run(source, prepared, limits).table().length > 0
+            return _Run(dataset, prepared, limits).table().length > 0
         case Construct() | Describe():
-            return graph_of(_statements(source, asked, prepared, limits))
+            return graph_of(_statements(dataset, asked, prepared, limits))
 
 
-def select(source: Source, pattern: Pattern, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS) -> Solutions:
+def select(
+    dataset: Dataset, pattern: Pattern, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS
+) -> Solutions:
     """The solutions of a pattern."""
-    return _selected(source, Prepared(pattern, variables), variables, limits)
+    return _selected(dataset, Prepared(pattern, variables), variables, limits)
 
 
-def _selected(source: Source, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions:
-    run = _Run(source, prepared, limits)
+def _selected(dataset: Dataset, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions:
+    run = _Run(dataset, prepared, limits)
     table = run.table()
     columns = [column_of(table, v) for v in variables]
     return Solutions([v.name for v in variables], columns, table.length, run.overlay)
 
 
-def _looked_up(source: Source, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions | None:
-    """The solutions of a basic graph pattern alone, if they can be found by lookups; None if not."""
+def _looked_up(
+    dataset: Dataset, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits
+) -> Solutions | None:
+    """The solutions if the query is a basic graph pattern that lookups can answer; else None."""
     plan = prepared.only
     if plan is None or limits.max_rows is not None:
         return None
-    overlay = Overlay(source.engine.dictionary)
+    overlay = Overlay(dataset.engine.dictionary)
     places = plan.places(overlay)
     slots: Slots = [None] * len(plan.variables)
-    found = (0, []) if places is None else look_up(source.I, places, slots, 1)
+    found = (0, []) if places is None else look_up(dataset.I, places, slots, 1)
     if found is None or found[1]:
         return None
     length = found[0]
@@ -101,32 +105,34 @@ def _bound(plan: Plan, slots: Slots, variable: Variable, length: int) -> Ints:
     return np.full(length, UNBOUND, dtype=np.int64) if column is None else column
 
 
-def statements(source: Source, query: Construct | Describe, limits: Limits = NO_LIMITS) -> Iterator[Statement]:
-    """The triples of a graph that a query makes, as terms; some may repeat."""
-    return _statements(source, query, prepare(query), limits)
+def statements(dataset: Dataset, query: Construct | Describe, limits: Limits = NO_LIMITS) -> Iterator[Statement]:
+    """The triples of the graph that a query constructs, as terms. Triples may repeat."""
+    return _statements(dataset, query, prepare(query), limits)
 
 
-def _statements(source: Source, query: Construct | Describe, prepared: Prepared, limits: Limits) -> Iterator[Statement]:
-    run = _Run(source, prepared, limits)
+def _statements(
+    dataset: Dataset, query: Construct | Describe, prepared: Prepared, limits: Limits
+) -> Iterator[Statement]:
+    run = _Run(dataset, prepared, limits)
     table = run.table()
     if isinstance(query, Construct):
         return filled(query.template, table, run.overlay)
-    return _described(source, query, table, run)
+    return _described(dataset, query, table, run)
 
 
 class _Run:
     """One evaluation of one pattern."""
 
-    def __init__(self, source: Source, prepared: Prepared, limits: Limits) -> None:
+    def __init__(self, dataset: Dataset, prepared: Prepared, limits: Limits) -> None:
         self.pattern = prepared.pattern
-        self.budget = QueryBudget.start(source.engine.budget, limits)
-        self.overlay = Overlay(source.engine.dictionary)
+        self.budget = QueryBudget.start(dataset.engine.budget, limits)
+        self.overlay = Overlay(dataset.engine.dictionary)
         budget = self.budget.with_block(_FIRST_ROWS) if prepared.sliced else self.budget
-        basic = BasicPatterns(source.I, self.overlay, budget, prepared)
-        self.evaluator = Evaluator(basic, Paths(source.I, self.overlay, self.budget), self.overlay, self.budget)
+        basic = BasicPatterns(dataset.I, self.overlay, budget, prepared)
+        self.evaluator = Evaluator(basic, Paths(dataset.I, self.overlay, self.budget), self.overlay, self.budget)
 
     def table(self) -> Bindings:
-        """All rows, at most as many as the limit says."""
+        """All rows. Raises LimitError if there are more than `max_rows`."""
         parts, rows = [], 0
         for block in self.evaluator.solutions(self.pattern):
             rows += block.length
@@ -137,7 +143,7 @@ class _Run:
 
 
 def filled(template: tuple[Triple, ...], table: Bindings, overlay: Overlay) -> Iterator[Statement]:
-    """A template with each solution; triples that are none (unbound, or a literal for a subject) are left out."""
+    """The template, filled with each solution. Invalid triples (an unbound node, a literal as subject) are left out."""
     names = {v for t in template for v in t.variables()}
     terms = {v: overlay.decode_many(column_of(table, v)) for v in names}
     for row in range(table.length):
@@ -149,7 +155,7 @@ def filled(template: tuple[Triple, ...], table: Bindings, overlay: Overlay) -> I
 
 
 def _instance(node: Node, terms: Mapping[Variable, list[Term | None]], row: int, own: dict[Term, Term]) -> Term | None:
-    """What a place of a template stands for; a blank node is a new one for each solution."""
+    """The term for a node of a template. A blank node becomes a new blank node for each solution."""
     if isinstance(node, Variable):
         return terms[node][row]
     if is_blank(node):
@@ -157,12 +163,12 @@ def _instance(node: Node, terms: Mapping[Variable, list[Term | None]], row: int,
     return node
 
 
-def _described(source: Source, query: Describe, table: Bindings, run: _Run) -> Iterator[Statement]:
-    """Concise bounded descriptions: the triples of each resource, and those of blank nodes they lead to."""
+def _described(dataset: Dataset, query: Describe, table: Bindings, run: _Run) -> Iterator[Statement]:
+    """Concise bounded descriptions: the triples of each resource and, recursively, of the blank nodes in them."""
     variables = [r for r in query.resources if isinstance(r, Variable)]
     named = [run.overlay.encode(r) for r in query.resources if not isinstance(r, Variable)]
     asked = np.concatenate([np.array(named, dtype=np.int64), *(column_of(table, v) for v in variables)])
-    return _bounded(source.I, run.overlay, np.unique(asked[asked >= 0]), run.budget)
+    return _bounded(dataset.I, run.overlay, np.unique(asked[asked >= 0]), run.budget)
 
 
 def _bounded(I: LocalFacts, overlay: Overlay, resources: Ints, budget: QueryBudget) -> Iterator[Statement]:
@@ -187,7 +193,7 @@ def _bounded(I: LocalFacts, overlay: Overlay, resources: Ints, budget: QueryBudg
 
 
 def graph_of(triples: Iterator[Statement]) -> rdflib.Graph:
-    """Triples as a graph of rdflib."""
+    """The triples as an rdflib graph."""
     import rdflib
 
     from tidelog.formats.rdflib_terms import node_of

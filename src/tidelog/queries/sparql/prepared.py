@@ -1,10 +1,8 @@
-"""What is known of a query before it is asked: which variables matter, and patterns with their variables numbered.
+"""Prepared queries: parsed, with the variables of each basic graph pattern numbered. They are cached by query text.
 
-It is kept with the text of the query, so that asking again begins with ids.
-
-Which variables of a basic graph pattern somebody else looks at: the others need not be carried along.
-
-What a filter says about a variable before it is evaluated: that it is one of a few IRIs.
+mentions     in how many parts of the query a variable occurs; a variable of one part only needs no column
+Plan         one basic graph pattern, with its constants encoded as ids
+choice       the IRIs that a filter allows for a variable, known before the filter is evaluated
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from tidelog.queries.sparql.syntax.algebra import (
     Expression,
     Extend,
     Filter,
-    Graph,
+    GraphPattern,
     Group,
     Join,
     LeftJoin,
@@ -51,7 +49,7 @@ from tidelog.rules.syntax import Variable
 
 
 def mentions(pattern: Pattern, also: Iterable[Variable]) -> Counter[Variable]:
-    """In how many parts of a query each variable occurs; a basic graph pattern is one part."""
+    """The number of parts of a query in which each variable occurs. A basic graph pattern is one part."""
     counts = Counter(also)
     for part in _parts(pattern):
         counts.update(part)
@@ -76,7 +74,7 @@ def _parts(pattern: Pattern) -> Iterator[tuple[Variable, ...]]:
             yield from _parts(inner)
             yield (variable,)
             yield from _of(expression)
-        case Graph(_, inner) | Distinct(inner) | Slice(inner):
+        case GraphPattern(_, inner) | Distinct(inner) | Slice(inner):
             yield from _parts(inner)
         case Group(inner, keys, aggregates):
             yield from _parts(inner)
@@ -112,17 +110,17 @@ _REMEMBERED = 256
 
 
 class Plan:
-    """A basic graph pattern: places of its triples are ids of terms, or `~slot` for its variables."""
+    """A basic graph pattern. A place of a triple is the id of a term, or `~slot` for a variable."""
 
     def __init__(self, pattern: BasicPattern, unwanted: frozenset[Variable]) -> None:
         self.pattern = pattern
         self.variables = tuple(dict.fromkeys(v for t in pattern.triples for v in t.variables()))
-        self.unwanted = unwanted & frozenset(self.variables)  # nobody else looks at them
+        self.unwanted = unwanted & frozenset(self.variables)  # no other part of the query uses them
         self._slots = {v: ~slot for slot, v in enumerate(self.variables)}
         self._places: tuple[ref[Dictionary], tuple[TriplePlaces, ...]] | None = None
 
     def places(self, overlay: Overlay) -> tuple[TriplePlaces, ...] | None:
-        """The triples; None if one of them has a term that no fact has."""
+        """The places of the triples; None if a triple has a term that no fact has."""
         known = self._places
         if known is not None and known[0]() is overlay.dictionary:
             return known[1]
@@ -131,7 +129,7 @@ class Plan:
             for t in self.pattern.triples
         )
         if any(place >= overlay.start for places in found for place in places):
-            return None  # a later fact may have it
+            return None  # not cached, because a later fact may have the term
         self._places = ref(overlay.dictionary), found
         return found
 
@@ -140,7 +138,7 @@ class Plan:
 
 
 class Prepared:
-    """A pattern, and the variables that are asked for besides those it projects."""
+    """A pattern, and the variables that are selected besides those it projects."""
 
     def __init__(self, pattern: Pattern, also: tuple[Variable, ...] = ()) -> None:
         self.pattern = pattern
@@ -155,7 +153,7 @@ class Prepared:
                 self.only = None
 
     def plan(self, pattern: BasicPattern) -> Plan:
-        """The plan of a part of the pattern, which is kept (and so has its id to itself) as long as this is."""
+        """The plan of a part of the pattern, cached by the part's `id`. The part lives as long as this object."""
         plan = self._plans.get(id(pattern))
         if plan is None:
             plan = self._plans[id(pattern)] = Plan(pattern, self._unwanted)
@@ -163,7 +161,7 @@ class Prepared:
 
 
 def _is_sliced(pattern: Pattern) -> bool:
-    """Whether only some solutions are asked for, and nothing needs all of them first."""
+    """Whether the query has a LIMIT and no part of it needs all solutions first."""
     if not isinstance(pattern, Slice) or pattern.limit is None:
         return False
     inner = pattern.pattern
@@ -198,7 +196,7 @@ Choice = tuple[Variable, tuple[Term, ...]]
 
 
 def choice(condition: Expression) -> Choice | None:
-    """A variable and the only terms for which a condition can hold: an IRI equals nothing but itself."""
+    """A variable and the only IRIs for which a condition can hold; None if the condition does not restrict one so."""
     match condition:
         case Call("&&", (left, right)):
             return choice(left) or choice(right)

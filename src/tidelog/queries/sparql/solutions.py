@@ -1,6 +1,6 @@
-"""What SELECT gives: rows of values, None where a variable is unbound, decoded only when looked at.
+"""The result of SELECT: rows of values, None where a variable is unbound. A row is decoded when it is read.
 
-Answers as text: SELECT and ASK in the W3C formats of results, CONSTRUCT and DESCRIBE in those of graphs.
+Also answers as text: SELECT and ASK in the W3C result formats, CONSTRUCT and DESCRIBE in RDF formats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tidelog.kernel.rows import Ints
 
 _BLOCK = 65_536
-_FEW = 64  # rows that are decoded faster one by one
+_FEW = 64  # up to this number, rows are decoded one by one, which is faster
 
 
 class Solutions(Answers):
@@ -49,7 +49,7 @@ class Solutions(Answers):
             yield from zip(*(self._values(c[start : start + _BLOCK]) for c in self._columns), strict=True)
 
     def _values(self, column: Ints) -> list[Value | None]:
-        """The values of a column, each distinct one made once."""
+        """The values of a column. Each distinct value is decoded once."""
         if len(column) <= _FEW:
             ids = column.tolist()
             known = {i: to_value(self._overlay.decode(i)) if i >= 0 else None for i in set(ids)}
@@ -60,12 +60,12 @@ class Solutions(Answers):
         return [values[n] for n in number.tolist()]
 
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
-        """The columns as pyarrow arrays of canonical term texts, null where unbound, some rows at a time."""
+        """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts, null if unbound."""
         for start in range(0, len(self), _BLOCK):
             yield [self._overlay.decode_array(c[start : start + _BLOCK]) for c in self._columns]
 
 
-# What rdflib calls the formats of graphs.
+# rdflib's names of the RDF formats.
 GRAPH_FORMATS = {"ttl": "turtle", "nt": "nt", "rdf": "xml", "jsonld": "json-ld"}
 
 

@@ -1,8 +1,8 @@
 """SPARQL 1.1 Update: a request as one change of explicit facts.
 
-Operations are carried out in order, each on what holds after those before it, consequences included; what comes out is
-the net change, which the caller makes at once. Facts are looked up among all that holds, and only explicit ones can be
-deleted: one that rules derive stays for as long as they do.
+Operations run in order. Each sees the explicit and derived facts after the operations before it. The result is the net
+change, which the caller applies as one change. Patterns match all facts, but only explicit facts are deleted: a fact
+that rules derive stays as long as the rules derive it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import InputError, UsageError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import TRIPLE, Term, is_blank
-from tidelog.queries.sparql.execute import Source, select
+from tidelog.queries.sparql.execute import Dataset, select
 from tidelog.queries.sparql.syntax.algebra import UNIT, Node, Pattern, Project, Triple
 from tidelog.queries.sparql.syntax.update_grammar import Clear, Load, Modify, Operation, parse_update
 from tidelog.rules.syntax import Variable
@@ -45,7 +45,7 @@ Bindings = tuple[int, Mapping[Variable, pa.Array]]
 def read_update(
     engine: LocalEngine, state: State, text: str, allow: Iterable[str | os.PathLike[str]] = ()
 ) -> tuple[Input, Input]:
-    """The facts that a request adds and removes; `allow` are the files, and folders of files, that LOAD may read."""
+    """The facts that a request adds and removes. `allow` lists the files and folders that LOAD may read."""
     request = _Request(engine, state, [Path(path).resolve() for path in allow])
     for operation in parse_update(text, state.prefixes):
         request.run(operation)
@@ -53,7 +53,7 @@ def read_update(
 
 
 class _Request:
-    """The net change so far, and the state that the next pattern is matched in."""
+    """The net change so far, and the state in which the next pattern is matched."""
 
     def __init__(self, engine: LocalEngine, before: State, allowed: Sequence[Path]) -> None:
         self.engine = engine
@@ -64,7 +64,7 @@ class _Request:
         self._labels = (Term(f"_:u{before.version + 1}x{n}") for n in count())
 
     def net(self) -> tuple[Input, Input]:
-        """The facts to add and those to remove, which have none in common."""
+        """The facts to add and the facts to remove. No fact is in both."""
         return self._input(self.plus), self._input(self.minus)
 
     def _input(self, facts: LocalFacts) -> Input:
@@ -78,8 +78,8 @@ class _Request:
         match operation:
             case Modify(pattern, delete, insert):
                 blocks = list(self._solutions(pattern, (*delete, *insert)))
-                gone, new = self._instances(delete, blocks), map(formats.only_rdf, self._instances(insert, blocks))
-                self._change(self._collected(gone), self._collected(new))
+                inserted = map(formats.only_rdf, self._instances(insert, blocks))
+                self._change(self._collected(self._instances(delete, blocks)), self._collected(inserted))
             case Clear():
                 self._change((self.before.E | self.plus).of_predicate(TRIPLE), nothing)
             case Load(iri, silent):
@@ -87,7 +87,7 @@ class _Request:
                     self._change(nothing, self.engine.load(formats.read(self._file(iri))))
 
     def _collected(self, blocks: Iterable[Sequence[pa.Array]]) -> LocalFacts:
-        """Columns of triples as facts; few of them are faster one by one."""
+        """Columns of triples as facts. A few facts are built one by one, which is faster."""
         found = list(blocks)
         if sum(len(columns[0]) for columns in found) > _FEW:
             return self.engine.load(map(_batch, found))
@@ -95,34 +95,34 @@ class _Request:
         return self.engine.fact_set(Fact(TRIPLE, tuple(Term(text.decode()) for text in row)) for row in rows)
 
     def _change(self, deleted: LocalFacts, inserted: LocalFacts) -> None:
-        """First what is deleted goes, then what is inserted comes."""
+        """Delete facts, then insert facts."""
         if len(deleted) or len(inserted):
             self.plus, self.minus = (self.plus - deleted) | inserted, (self.minus | deleted) - inserted
             self._stale = True
 
     def _solutions(self, pattern: Pattern, template: Sequence[Triple]) -> Iterator[Bindings]:
-        """Blocks of solutions: how many, and the values of the variables in the template."""
+        """Yield blocks of solutions: their number, and the values of the variables in the template."""
         variables = tuple(dict.fromkeys(v for triple in template for v in triple.variables()))
         if pattern == UNIT:
             yield 1, {}
             return
-        found = select(self._source(), Project(pattern, variables), variables)
+        found = select(self._dataset(), Project(pattern, variables), variables)
         if not variables:
             yield len(found), {}
             return
         for block in found.term_blocks():
             yield len(block[0]), dict(zip(variables, block, strict=True))
 
-    def _source(self) -> Source:
-        """What holds after the operations so far."""
+    def _dataset(self) -> Dataset:
+        """The facts after the operations so far."""
         if self._stale:
             request = ChangeRequest(*self.net())
             self._state, self._stale = state_after(self.engine, self._state, request), False
         I = mode_of(self._state.options).facts(self.engine, self._state.I, self._state.I)
-        return Source(self.engine, I, self._state.prefixes)
+        return Dataset(self.engine, I, self._state.prefixes)
 
     def _instances(self, template: Sequence[Triple], blocks: Iterable[Bindings]) -> Iterator[list[pa.Array]]:
-        """Columns of triples. One with an unbound variable is none; blank nodes are new ones for each solution."""
+        """Yield columns of triples, without triples that have an unbound variable. Blank nodes are new per solution."""
         for rows, values in blocks:
             columns: dict[Node, pa.Array] = dict(values.items())
             for triple in template:
@@ -132,7 +132,7 @@ class _Request:
 
     def _column(self, node: Node, rows: int) -> pa.Array:
         if isinstance(node, Variable):
-            return pa.nulls(rows, pa.binary())  # the pattern does not have it
+            return pa.nulls(rows, pa.binary())  # the pattern does not bind it
         if is_blank(node):
             return pa.array([self._fresh().encode() for _ in range(rows)], pa.binary())
         return pa.repeat(pa.scalar(node.encode(), pa.binary()), rows)
@@ -154,7 +154,7 @@ class _Request:
 
 
 def _unconstrained(state: State) -> State:
-    """What is between operations need not meet the constraints; the change as a whole is checked later."""
+    """The state without constraints. They are checked for the whole change, not between operations."""
     rules = tuple(rule for rule in state.program.after if not rule.is_constraint)
     return replace(state, program=RuleChange(rules, rules), algorithm_state=None)
 

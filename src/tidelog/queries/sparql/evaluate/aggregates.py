@@ -1,6 +1,6 @@
-"""GROUP BY and the aggregates of section 18.5.1. An error in a group is one of its SUM, AVG, MIN, MAX.
+"""Solution modifiers: GROUP BY with the aggregates of section 18.5.1, ORDER BY, projection, OFFSET and LIMIT.
 
-Solution modifiers: the order of rows, their columns, and which of them are asked for.
+If an expression fails in one row of a group, the group's SUM, AVG, MIN and MAX are unbound.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Numbers = list[SparqlNumber | None]
 
 
 def ordered(table: Bindings, conditions: Sequence[tuple[Expression, bool]], expressions: Expressions) -> Bindings:
-    """The rows in order; those that are equal stay as they were."""
+    """The rows in order. The sort is stable."""
     keys = []
     for expression, descending in conditions:
         expressions.budget.tick()
@@ -39,7 +39,7 @@ def ordered(table: Bindings, conditions: Sequence[tuple[Expression, bool]], expr
 
 
 def ranks(column: Ints, overlay: Overlay) -> Ints:
-    """The place of each term in the order of all that are there; terms of equal value have the same."""
+    """The rank of each term in the order of all terms of the column. Terms of equal value have the same rank."""
     number, first = numbered([column], len(column))
     keys = [sort_key(term) for term in overlay.decode_many(column[first])]
     order = sorted(range(len(keys)), key=keys.__getitem__)
@@ -56,7 +56,7 @@ def projected(block: Bindings, variables: tuple[Variable, ...]) -> Bindings:
 
 
 def sliced(blocks: Iterable[Bindings], offset: int, limit: int | None) -> Iterator[Bindings]:
-    """Some of the solutions; what comes after them is not asked for."""
+    """The solutions from `offset` on, at most `limit`. Later blocks are not requested."""
     left = limit
     for block in blocks if limit != 0 else ():
         start = min(offset, block.length)
@@ -95,7 +95,7 @@ class Aggregation:
         return Bindings(columns, count)
 
     def _inputs(self, block: Bindings) -> Bindings:
-        """The keys of each solution, and what its aggregates are about."""
+        """The keys of each solution and the arguments of its aggregates, as columns."""
         columns: Columns = {v: self.expressions.column(e, block) for v, e in self.group.keys}
         for variable, aggregate in self.group.aggregates:
             if aggregate.expression is not None:
@@ -107,7 +107,7 @@ class Aggregation:
         return Bindings(columns, block.length)
 
     def _aggregated(self, aggregate: Aggregate, table: Bindings, variable: object, number: Ints, count: int) -> Ints:
-        weight = np.abs(column_of(table, _WEIGHT))  # one where there is none
+        weight = np.abs(column_of(table, _WEIGHT))  # 1 where the column is missing
         if aggregate.expression is None:
             return self._integers(self._rows(aggregate, table, number, count, weight))
         column = column_of(table, variable)
@@ -128,7 +128,7 @@ class Aggregation:
         return np.where(failed, UNBOUND, result)
 
     def _rows(self, aggregate: Aggregate, table: Bindings, number: Ints, count: int, weight: Ints) -> Ints:
-        """COUNT(*): the solutions of each group, or the distinct ones."""
+        """COUNT(*): the number of solutions of each group, or of distinct solutions."""
         if aggregate.distinct:
             names = [n for n in table.columns if isinstance(n, tuple) and n[0] == _ALL]
             _, first = numbered([number, *(table.columns[n] for n in names)], table.length)
@@ -167,7 +167,7 @@ class Aggregation:
 
     @staticmethod
     def _integer_sums(number: Ints, code: Ints, values: _Numbers, count: int) -> _Numbers | None:
-        """Sums of integers, if all are and no sum can be too large."""
+        """The sum of each group if all values are integers and no sum can overflow; else None."""
         if any(v is None or v.rank != INTEGER_RANK for v in values):
             return None
         numbers = [int(v.value) for v in values if v is not None]
@@ -203,12 +203,12 @@ def number_of(term: Term | None) -> SparqlNumber | None:
 
 
 def text_of(term: Term | None) -> str | None:
-    """What GROUP_CONCAT writes for a term."""
+    """The text that GROUP_CONCAT uses for a term; None for a blank node."""
     return None if term is None or is_blank(term) else plain(term)
 
 
 def _added(number: Ints, weight: Ints, count: int) -> Ints:
-    """The sum of the weights of each group, exact also where it is large."""
+    """The sum of the weights of each group, in exact integers."""
     sums = np.zeros(count, dtype=np.int64)
     np.add.at(sums, number, weight)
     return sums

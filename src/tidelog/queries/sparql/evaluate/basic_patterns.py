@@ -1,6 +1,6 @@
-"""Basic graph patterns, matched by the engine's own joins from whatever bindings there are.
+"""Basic graph patterns, matched by the joins of the local engine, starting from the bindings so far.
 
-CONTAINS, STRSTARTS, STRENDS and REGEX of many plain strings at once, without making Python strings of them.
+Also CONTAINS, STRSTARTS, STRENDS and REGEX on many plain strings at once, without making Python strings.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from tidelog.rules.syntax import Variable
 from tidelog.values.regex import xpath_pattern
 from tidelog.values.sparql_functions import plain_text
 
-_MANY = 4096  # bindings from which on it may pay to match a pattern alone
-_SMALLER = 16  # so many times fewer triples than bindings
+_MANY = 4096  # from this number of bindings on, a small pattern is matched alone and then joined
+_SMALLER = 16  # a pattern is small if it has this many times fewer triples than there are bindings
 
 
 class BasicPatterns:
@@ -48,12 +48,12 @@ class BasicPatterns:
         return Solver(ColumnEvaluator(self.overlay.dictionary), self.budget)
 
     def extend(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
-        """The bindings with the matches of all triples, each match a row."""
+        """The bindings extended by the matches of all triples, one row for each match."""
         for block in self.weighted(pattern, bindings):
             yield from self._each_match(block)
 
     def weighted(self, pattern: BasicPattern, bindings: Bindings) -> Iterator[Bindings]:
-        """The same; a row may stand for several matches."""
+        """Like `extend`, but a row may stand for several matches: `weight` is their number."""
         plan = self.prepared.plan(pattern)
         places = plan.places(self.overlay)
         if places is None:
@@ -63,7 +63,7 @@ class BasicPatterns:
             yield from self._look_up(plan, places, part) if part.length <= FEW else self._solve(plan, places, part)
 
     def _look_up(self, plan: Plan, places: Sequence[TriplePlaces], part: Bindings) -> Iterator[Bindings]:
-        """Few bindings: as far as lookups go, then as usual."""
+        """For few bindings: match as many triples as possible by lookups, and the others by joins."""
         slots: Slots = [part.columns.get(v) for v in plan.variables]
         others = [n for n in part.columns if n not in plan.variables]
         slots += [part.columns[n] for n in others]
@@ -91,7 +91,7 @@ class BasicPatterns:
         return [AtomPattern(TRIPLE, (argument(s), argument(p), argument(o)), self.I) for s, p, o in places]
 
     def _each_match(self, block: Bindings) -> Iterator[Bindings]:
-        """Rows that stand for several matches, repeated, some at a time."""
+        """Repeat each row as often as its weight says, in blocks."""
         if block.weight is None:
             yield block
             return
@@ -103,7 +103,7 @@ class BasicPatterns:
             yield plain.take(np.searchsorted(ends, matches, "right"))
 
     def is_smaller(self, pattern: BasicPattern | PathPattern, bindings: int) -> bool:
-        """Whether a pattern is better matched alone than from so many bindings."""
+        """Whether it is faster to match the pattern alone than from this number of bindings."""
         if bindings < _MANY or not isinstance(pattern, BasicPattern) or len(pattern.triples) != 1:
             return False
         plan = self.prepared.plan(pattern)
@@ -123,7 +123,7 @@ _TESTS: dict[str, Callable[[pa.Array, str], pa.Array]] = {
 
 
 def tested(expression: Expression) -> tuple[Variable, bool, str, str] | None:
-    """(variable, whether its text is meant, the test, what to look for) of a test of a variable against constants."""
+    """(variable, whether STR is applied to it, function, pattern) if the expression tests a variable for a constant."""
     match expression:
         case Call(name, (subject, str() as wanted, *rest)) if name in _TESTS and all(isinstance(r, str) for r in rest):
             constants = [plain_text(Term(c)) for c in (wanted, *rest) if isinstance(c, str)]
@@ -143,7 +143,7 @@ def tested(expression: Expression) -> tuple[Variable, bool, str, str] | None:
 
 
 def test(overlay: Overlay, ids: Ints, any_term: bool, name: str, asked: str) -> Mask | None:
-    """Which terms pass a test; None if some are not as simple as that."""
+    """Which terms pass a test; None if a term is not a plain string (with `any_term`: or an IRI)."""
     texts = _plain(overlay.decode_array(ids), any_term)
     if texts is None:
         return None
@@ -152,7 +152,7 @@ def test(overlay: Overlay, ids: Ints, any_term: bool, name: str, asked: str) -> 
 
 
 def _plain(terms: pa.Array, any_term: bool) -> pa.Array | None:
-    """The texts of strings without language and escapes, or also of IRIs; None if there is another term."""
+    """The texts of strings without language and escapes, and with `any_term` of IRIs; None if another term occurs."""
     texts = terms.cast(pa.large_string())
     simple = pc.and_(pc.starts_with(texts, '"'), pc.ends_with(texts, '"'))
     if any_term:

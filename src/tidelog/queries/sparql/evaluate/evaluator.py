@@ -1,10 +1,10 @@
-"""Evaluating the algebra: every operator takes tables of solutions and gives some, a block at a time.
+"""Evaluates the algebra: every operator reads tables of solutions and yields tables of solutions, block by block.
 
-What a pattern is matched with may be given as *seeds*: the distinct values of variables that each of its solutions
-binds. They are a hint, with which fewer solutions that lead nowhere are made; whoever gives seeds still does the join.
+*Seeds* are a hint for the evaluation of a pattern: a table of values for variables that every solution of the pattern
+binds. Solutions with other values may be left out, because the caller joins the result with the seeds anyway.
 
-Inside EXISTS the solutions around it are the beginning of every basic pattern (substitution): `start` holds them, one
-row each, numbered by the column `SOLUTION`, on which everything inside is joined.
+Inside EXISTS, every basic pattern starts with the solutions outside (substitution). `start` holds them, one row each;
+the column `SOLUTION` numbers them, and everything inside is joined on it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from tidelog.queries.sparql.syntax.algebra import (
     Expression,
     Extend,
     Filter,
-    Graph,
+    GraphPattern,
     Group,
     Join,
     LeftJoin,
@@ -107,7 +107,7 @@ class Evaluator:
                 return self._extend(pattern, seeds)
             case Values():
                 return iter([self._values(pattern)])
-            case Graph():
+            case GraphPattern():
                 return iter(())  # there are no named graphs
             case _:
                 return self._modified(pattern, seeds)
@@ -118,7 +118,7 @@ class Evaluator:
         return seeds
 
     def _leaf(self, pattern: BasicPattern | PathPattern, bindings: Bindings) -> Blocks:
-        """The solutions of a pattern of triples that go with some bindings."""
+        """The solutions of a pattern of triples, joined with `bindings`."""
         match pattern:
             case BasicPattern(()):
                 yield bindings
@@ -144,7 +144,7 @@ class Evaluator:
                 yield merged(table, block, rows)
 
     def _join_leaf(self, block: Bindings, leaf: BasicPattern | PathPattern) -> Blocks:
-        """From the bindings there are, unless the pattern alone has far fewer solutions."""
+        """Extend the block by the pattern. If the pattern alone has far fewer solutions, join with these instead."""
         if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
             table = self.whole(leaf)
             for rows in pairs(block, table, self.budget):
@@ -153,7 +153,7 @@ class Evaluator:
         yield from self._leaf(leaf, block)
 
     def _seeds_for(self, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
-        """The part of seeds that a part of a pattern can use."""
+        """The columns of `seeds` that `pattern`, a part of a larger pattern, always binds."""
         if seeds is None or self.start is not UNIT:
             return None
         names = [n for n in seeds.columns if n in certain(pattern)]
@@ -168,7 +168,7 @@ class Evaluator:
             yield from self._with_optional(block, matching(block), pattern)
 
     def _matching(self, pattern: Pattern) -> Callable[[Bindings], Bindings]:
-        """The solutions of a pattern that may go with a block; those that go with any are found once."""
+        """A function that returns the solutions of `pattern` to join with a block. Computed once if there are no seeds."""
         found: list[Bindings] = []
 
         def of(block: Bindings) -> Bindings:
@@ -204,7 +204,7 @@ class Evaluator:
             yield block.take(~excluded(block, matching(block), constants))
 
     def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
-        """Seeds with what a filter says about a variable that has none yet."""
+        """The seeds, extended by the values that a filter allows for a variable that has no seeds yet."""
         hint = choice(condition) if self.start is UNIT else None
         if hint is None or hint[0] not in certain(pattern) or (seeds is not None and hint[0] in seeds.columns):
             return seeds
@@ -219,7 +219,7 @@ class Evaluator:
             yield block.take(self.expressions.truth(condition, block) > 0)
 
     def _extend(self, pattern: Extend, seeds: Bindings | None) -> Blocks:
-        """Assignments that follow one another are made together: they are about the same solutions."""
+        """Evaluate consecutive assignments together, on the same solutions."""
         assignments, inner = [pattern], pattern.pattern
         while isinstance(inner, Extend):
             assignments.append(inner)
@@ -245,7 +245,7 @@ class Evaluator:
         )
 
     def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
-        """What comes from solution modifiers, of the query or of one within it."""
+        """The solutions of a solution modifier, of the query or of a subquery."""
         if self.start is not UNIT:
             alone = Evaluator(self.basic, self.paths, self.overlay, self.budget)
             table = alone.whole(pattern)
@@ -265,11 +265,11 @@ class Evaluator:
         raise AssertionError(pattern)
 
     def _weighted(self, pattern: Pattern) -> Blocks:
-        """Solutions to be counted: a row may stand for several."""
+        """Solutions for aggregates: a row may stand for several solutions."""
         return self.basic.weighted(pattern, UNIT) if isinstance(pattern, BasicPattern) else self.solutions(pattern)
 
     def _distinct(self, blocks: Blocks) -> Blocks:
-        """Each solution once: a block without those that came before."""
+        """Each solution once: each block without the solutions of earlier blocks."""
         seen: Bindings | None = None
         for block in blocks:
             fresh = distinct(block)
@@ -279,7 +279,7 @@ class Evaluator:
             yield fresh
 
     def exists(self, pattern: Pattern, table: Bindings) -> Truth:
-        """For each row, whether the pattern has a solution where the row's values stand for its variables."""
+        """For each row, whether the pattern has a solution after the row's values are substituted for its variables."""
         inside = everywhere(pattern)
         names = [n for n in table.columns if n in inside]
         back, first = numbered([table.columns[n] for n in names], table.length)

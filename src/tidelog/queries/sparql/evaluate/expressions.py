@@ -1,12 +1,10 @@
 """Expressions over tables of solutions: each distinct combination of inputs is decoded and evaluated once.
 
-    truth(expression, table)     1, 0 or -1 (error) for each row: what FILTER asks
-    column(expression, table)    an id for each row, -1 for an error: what BIND asks
+    truth(expression, table)     1, 0 or -1 (error) for each row, for FILTER
+    column(expression, table)    an id for each row, -1 for an error, for BIND
 
-Connectives, tests of ids and comparisons work on whole columns. All else is evaluated for the distinct values of the
-variables it mentions, as lists of terms, None being an error, and mapped back to the rows.
-
-Applying functions to columns of terms. None is an error, and the result of a function whose argument is one.
+Connectives, tests of ids and comparisons work on whole columns. Other expressions are evaluated for the distinct values
+of their variables, as lists of terms, and mapped back to the rows. None is an error. A function of an error is one too.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ def _arithmetic(operator: str) -> Function:
 
 
 def _make_iri(term: Term, base: Term | None = None) -> Term | None:
-    """The IRI of a string or an IRI; a relative one is resolved if there is a base."""
+    """The IRI of a string or an IRI. A relative IRI is resolved against `base`."""
     if is_iri(term):
         return term
     text = plain_text(term)
@@ -91,7 +89,7 @@ SIMPLE: dict[str, Function] = {
 
 
 class Functions:
-    """The functions of one query: NOW is the same for all of it."""
+    """The functions of one query. NOW has one value for the whole query."""
 
     def __init__(self, budget: QueryBudget) -> None:
         self.budget = budget
@@ -126,7 +124,7 @@ class Functions:
         return [None if None in row else simple(*row) for row in zip(*columns, strict=True)]
 
     def blank_nodes(self, texts: Terms, rows: Sequence[int]) -> Terms:
-        """BNODE of a text: one for each text and solution."""
+        """BNODE of a text: one blank node for each text and solution."""
         found: Terms = []
         for text, row in zip(texts, rows, strict=True):
             plain = None if text is None else plain_text(text)
@@ -155,7 +153,7 @@ class Functions:
         length: int,
         function: Callable[..., Terms | None],
     ) -> Terms:
-        """Rows with the same pattern are matched together."""
+        """Call `function` once for all rows with the same pattern and flags."""
         rows: dict[tuple[str | None, ...], list[int]] = {}
         constant: Sequence[Terms] = flags or [[string("")] * length]
         for at, key in enumerate(zip(*given, *constant, strict=True)):
@@ -182,7 +180,7 @@ def _coalesce(columns: Sequence[Terms], length: int) -> Terms:
 
 
 def _in(columns: Sequence[Terms], length: int) -> Terms:
-    """True if one is equal; else an error if one could not be compared."""
+    """True if one value is equal; else an error if one value could not be compared; else false."""
     result: Terms = []
     for asked, *others in zip(*columns, strict=True):
         found = [None if asked is None or other is None else equal(asked, other) for other in others]
@@ -191,12 +189,12 @@ def _in(columns: Sequence[Terms], length: int) -> Terms:
 
 
 Truth = npt.NDArray[np.int8]
-ROW = Variable(".row")  # numbers solutions, where an expression asks which one it is
+ROW = Variable(".row")  # the number of the solution, for BNODE
 Existence = Callable[[Pattern, Bindings], Truth]
 
-_MANY = 500  # strings from which on they are tested together
+_MANY = 500  # from this number of strings on, they are tested together
 _BLOCK = 65_536  # distinct inputs evaluated at a time
-_BY_ROW = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})  # differ from row to row with equal inputs
+_BY_ROW = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})  # rows with equal inputs have different values
 
 
 class Expressions:
@@ -227,7 +225,7 @@ class Expressions:
                 return self._each(expression, table, self._truths) if found is None else found
 
     def _tested(self, expression: Expression, table: Bindings) -> Truth | None:
-        """Tests of many strings, where all of them are simple."""
+        """The result if the expression tests many plain strings for a constant; else None."""
         asked = tested(expression) if table.length >= _MANY else None
         if asked is None:
             return None
@@ -237,7 +235,7 @@ class Expressions:
         return None if found is None else found.astype(np.int8)[number]
 
     def _same(self, operator: str, call: Expression, left: Expression, right: Expression, table: Bindings) -> Truth:
-        """`=` and `!=` of variables and constants: terms that are no literals are equal if they have the same id."""
+        """`=` and `!=` of variables and constants. If one side is a constant that is no literal, ids are compared."""
         a, b = self.column(left, table), self.column(right, table)
         bound = (a >= 0) & (b >= 0)
         for side in (left, right):
@@ -306,7 +304,7 @@ def truths(terms: Terms) -> Truth:
 
 
 def is_volatile(expression: Expression) -> bool:
-    """Whether it may differ where its inputs are equal."""
+    """Whether the expression may have different values for equal inputs."""
     if not isinstance(expression, Call):
         return False
     return expression.function in _BY_ROW or any(map(is_volatile, expression.args))

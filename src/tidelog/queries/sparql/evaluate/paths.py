@@ -1,8 +1,8 @@
-"""Property paths, on ids: from all nodes of a frontier at once, a step at a time.
+"""Property paths, on ids. A breadth-first search takes one step from all nodes of the frontier at once.
 
-`reach` gives for some nodes where a path leads from each of them: pairs (which node, target), as often as the path
-matches. Repetition gives each pair once; a node that a query names reaches itself by a path of length zero even where
-the graph does not have it.
+`reach` returns the pairs (index of a node, target) such that a path leads from the node to the target, as often as the
+path matches. A repeated path returns each pair once. A node that the query names reaches itself by a path of length
+zero, even if it does not occur in the graph.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Paths:
         self.I, self.overlay, self.budget = I, overlay, budget
 
     def extend(self, pattern: PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
-        """The bindings with the matches of a path; `substituted` says that they stand for constants of the query."""
+        """The bindings extended by the matches of a path. `substituted`: they stand for constants of the query."""
         ends = [n for n in (pattern.subject, pattern.object) if isinstance(n, Variable)]
         bound = [v for v in ends if v in bindings.columns]
         for part in bound_alike(bindings, bound):
@@ -59,7 +59,7 @@ class Paths:
             yield self._extend(pattern, part)
 
     def _are_nodes(self, column: Ints) -> Mask:
-        """Which terms occur in the graph: a variable stands for no others, also on a path of length zero."""
+        """Which terms occur in the graph. A variable matches only such terms, also on a path of length zero."""
         nodes = _distinct(column)
         found = np.zeros(len(nodes), dtype=np.bool_)
         for table in self.I.triple_tables.values():
@@ -94,7 +94,7 @@ class Paths:
         return bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(variable, column), column
 
     def _from(self, bindings: Bindings, starts: Ints, path: Path, end: Node) -> Bindings:
-        """The bindings with where the path leads from each start."""
+        """The bindings, with `end` bound to each target of the path from `starts`."""
         nodes = distinct(starts.reshape(1, -1))[0]
         rows, targets = self._spread(np.searchsorted(nodes, starts), self.reach(path, nodes, forward=True), len(nodes))
         known = self._known(end, bindings)
@@ -105,7 +105,7 @@ class Paths:
         return taken.with_column(end, targets)
 
     def _spread(self, wanted: Ints, pairs: Pairs, nodes: int) -> Pairs:
-        """For each wanted node its targets: (which wanted, target)."""
+        """The targets of each wanted node: (index in `wanted`, target)."""
         which, targets = pairs
         order = np.argsort(which, kind="stable")
         counts = np.bincount(which, minlength=nodes)
@@ -117,7 +117,7 @@ class Paths:
         return rows, targets[order[positions]]
 
     def reach(self, path: Path, nodes: Ints, *, forward: bool) -> Pairs:
-        """Where a path leads from each of some distinct nodes, or from where it leads to them."""
+        """The pairs (index of a node, target) of a path from distinct nodes; backwards unless `forward`."""
         self.budget.tick()
         match path:
             case Link(predicate):
@@ -144,7 +144,7 @@ class Paths:
         return neighbours(table, nodes, self.budget, forward=forward)
 
     def _then(self, pairs: Pairs, path: Path, forward: bool) -> Pairs:
-        """Go on from where some pairs have come."""
+        """Continue with `path` from the targets of `pairs`."""
         which, middle = pairs
         nodes = distinct(middle.reshape(1, -1))[0]
         rows, targets = self._spread(
@@ -175,7 +175,7 @@ class Paths:
         return pairs >> _NODE_BITS, pairs & _NODE
 
     def _starts(self, path: Path, *, forward: bool) -> Ints:
-        """Nodes from which a path may lead somewhere: all that do, and perhaps others."""
+        """A superset of the nodes from which the path leads to a target."""
         match path:
             case Link(predicate):
                 table = self._table(predicate)
@@ -201,7 +201,7 @@ class Paths:
 
 
 def neighbours(table: Table, nodes: Ints, budget: Budget, *, forward: bool) -> Pairs:
-    """The objects (or subjects) of each of some nodes in a table of triples: (which node, neighbour)."""
+    """The objects (or subjects) of each node in a table of triples: (index of the node, neighbour)."""
     bindings = Bindings({_NODE_NAME: nodes, _WHICH: np.arange(len(nodes), dtype=np.int64)}, len(nodes))
     blocks = list(probe(bindings, table, _ends(forward)).carry_out((_WHICH, _OTHER), budget)) if len(nodes) else []
     parts = [(b.columns[_WHICH], b.columns[_OTHER]) for b in blocks]
@@ -228,7 +228,7 @@ def is_nullable(path: Path) -> bool:
 
 
 class _Seen:
-    """A growing set of numbers, as sorted runs of which each is at least twice as long as the next."""
+    """A growing set of numbers, as sorted runs. Each run is at least twice as long as the next."""
 
     def __init__(self, numbers: Ints) -> None:
         self.runs = [numbers] if len(numbers) else []
@@ -237,7 +237,7 @@ class _Seen:
         return sum(map(len, self.runs))
 
     def add(self, numbers: Ints) -> Ints:
-        """Add numbers; gives those that are new, sorted."""
+        """Add numbers, and return the new ones, sorted."""
         fresh = _distinct(numbers)
         for run in self.runs:
             at = np.minimum(np.searchsorted(run, fresh), len(run) - 1)

@@ -1,7 +1,7 @@
-"""Terms of one query: those of the knowledge base, and beside them those that the query mentions or computes.
+"""The terms of one query: those of the knowledge base, and those that the query mentions or computes.
 
-A query adds nothing to the dictionary. Its own terms have ids from the size that the dictionary had when it began, so
-no fact has one of them; they are forgotten with the query.
+A query adds nothing to the dictionary. The ids of its own terms start at the size that the dictionary had when the
+query began, so no fact contains them.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term
 
 UNBOUND = -1
-_FEW = 64  # terms that are looked up faster one by one, either way
+_FEW = 64  # up to this number, terms are encoded and decoded one by one, which is faster
 
 
 class Overlay:
-    """Term <-> id for one query; -1 is no term."""
+    """Term <-> id for one query. The id -1 stands for no term."""
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
@@ -41,7 +41,7 @@ class Overlay:
         return self.start + len(self._own) - 1
 
     def encode_many(self, terms: Iterable[Term | None]) -> Ints:
-        """The ids of some terms, repeated or not; None is -1."""
+        """The ids of the terms; -1 for None. Terms may repeat."""
         listed = list(terms)
         if len(listed) > _FEW:
             self._look_up({t for t in listed if t is not None} - self._ids.keys())
@@ -57,7 +57,7 @@ class Overlay:
         return self._own[id_ - self.start] if id_ >= self.start else self.dictionary.decode(id_)
 
     def decode_many(self, ids: Ints) -> list[Term | None]:
-        """The terms of ids, None where there is none."""
+        """The terms of the ids; None for -1."""
         if len(ids) <= _FEW:
             return [self.decode(i) if i >= 0 else None for i in ids.tolist()]
         if not self._own and (not len(ids) or int(ids.min()) >= 0):
@@ -71,7 +71,7 @@ class Overlay:
         return terms
 
     def decode_array(self, ids: Ints) -> pa.Array:
-        """The texts of ids as an Arrow binary array, null where there is none."""
+        """The terms of the ids as an Arrow binary array; null for -1."""
         if not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < self.start):
             return self.dictionary.decode_array(ids)
         kind = pa.large_binary()

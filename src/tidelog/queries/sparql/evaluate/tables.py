@@ -26,7 +26,7 @@ _BLOCK = 1 << 20  # pairs made at a time
 
 
 def concatenated(parts: Sequence[Bindings], budget: QueryBudget) -> Bindings:
-    """Some tables as one; a column that a part does not have is unbound there."""
+    """The tables as one. A column that a table does not have is unbound in its rows."""
     parts = [p for p in parts if p.length]
     if len(parts) == 1:
         return parts[0]
@@ -46,7 +46,7 @@ def column_of(table: Bindings, name: Hashable) -> Ints:
 
 
 def numbered(columns: Sequence[Ints], length: int) -> tuple[Ints, Ints]:
-    """Number the distinct rows of columns that may have unbound values: (number of each row, one row of each)."""
+    """Number the distinct rows of columns that may be unbound: (number of each row, one row for each number)."""
     return group([c + 1 for c in columns], length)
 
 
@@ -56,12 +56,12 @@ def distinct(table: Bindings) -> Bindings:
     if len(some) == table.length:
         return table
     first = np.empty(len(some), dtype=np.int64)
-    first[number[::-1]] = np.arange(table.length - 1, -1, -1)  # of equal rows the one written last stays
+    first[number[::-1]] = np.arange(table.length - 1, -1, -1)  # for equal rows, the last assignment wins
     return table.take(np.sort(first))
 
 
 def is_among(table: Bindings, others: Bindings) -> Mask:
-    """Which rows of a table are also in another one of the same columns."""
+    """Which rows of `table` are also in `others`, which has the same columns."""
     length = table.length + others.length
     number, some = numbered([np.concatenate([c, column_of(others, n)]) for n, c in table.columns.items()], length)
     known = np.zeros(len(some), dtype=np.bool_)
@@ -70,13 +70,13 @@ def is_among(table: Bindings, others: Bindings) -> Mask:
 
 
 def seeds_of(table: Bindings, variables: frozenset[Variable]) -> Bindings | None:
-    """The distinct values of variables that all rows bind, as a hint for what is matched with the table."""
+    """The distinct values of those variables that all rows bind: seeds for a pattern that is joined with the table."""
     names = [v for v in variables if v in table.columns and bool((table.columns[v] >= 0).all())]
     return distinct(table.only(names)) if names else None
 
 
 def _by_bound(table: Bindings, names: Sequence[Hashable]) -> Iterator[tuple[Ints | None, frozenset[Hashable]]]:
-    """The rows that bind the same of some variables: (their numbers, None for all, and the variables)."""
+    """Group the rows by the variables in `names` that they bind: (indices of the rows or None for all, variables)."""
     code = np.zeros(table.length, dtype=np.int64)
     always: set[Hashable] = set()
     open_: list[Hashable] = []
@@ -96,7 +96,7 @@ def _by_bound(table: Bindings, names: Sequence[Hashable]) -> Iterator[tuple[Ints
 
 
 def bound_alike(table: Bindings, names: Sequence[Hashable]) -> Iterator[Bindings]:
-    """The table in parts whose rows bind the same of some variables; the unbound ones have no column there."""
+    """Split the table into parts whose rows bind the same variables of `names`. Unbound variables have no column."""
     for rows, bound in _by_bound(table, names):
         part = table if rows is None else table.take(rows)
         unbound = [n for n in names if n not in bound]
@@ -104,7 +104,7 @@ def bound_alike(table: Bindings, names: Sequence[Hashable]) -> Iterator[Bindings
 
 
 def pairs(left: Bindings, right: Bindings, budget: QueryBudget) -> Iterator[Pairs]:
-    """All compatible pairs of rows, in blocks."""
+    """All compatible pairs of rows, in blocks: (indices of left rows, indices of right rows)."""
     shared = [n for n in left.columns if n in right.columns]
     if not left.length or not right.length:
         return
@@ -131,7 +131,7 @@ def _size(table: Bindings, rows: Ints | None) -> int:
 def _equal_rows(
     lefts: list[Ints], rights: list[Ints], left: int, right: int, width: int, budget: QueryBudget
 ) -> Iterator[Pairs]:
-    """Pairs of rows that are equal in some columns, all of them bound."""
+    """Pairs of rows that are equal in all columns. No value is unbound."""
     order, low, counts = _ranges(lefts, rights, left, right)
     total = int(counts.sum())
     budget.claim_table(min(total, _BLOCK), width)
@@ -150,7 +150,7 @@ def _equal_rows(
 
 
 def _ranges(lefts: list[Ints], rights: list[Ints], left: int, right: int) -> tuple[Ints | None, Ints, Ints]:
-    """(sorting of the right rows, where the matches of each left row start in it, how many there are)."""
+    """(sort order of the right rows, first position in it of the matches of each left row, their number)."""
     if not lefts:
         return None, np.zeros(left, dtype=np.int64), np.full(left, right, dtype=np.int64)
     ours, theirs = _codes(lefts, rights, left)
@@ -170,7 +170,7 @@ def _codes(lefts: list[Ints], rights: list[Ints], left: int) -> Pairs:
 
 
 def merged(left: Bindings, right: Bindings, rows: Pairs) -> Bindings:
-    """The solutions that pairs of compatible rows make."""
+    """The solutions that result from pairs of compatible rows."""
     i, j = rows
     columns: Columns = {n: c[i] for n, c in left.columns.items()}
     for name, column in right.columns.items():
@@ -183,14 +183,14 @@ def merged(left: Bindings, right: Bindings, rows: Pairs) -> Bindings:
 
 
 def excluded(left: Bindings, right: Bindings, constants: frozenset[Hashable]) -> Mask:
-    """Which rows of the left table MINUS takes away: a compatible right row shares a bound variable with them.
+    """Which rows of the left table MINUS removes: those with a compatible right row that shares a bound variable.
 
-    Variables that stand for constants here must agree, but are not what two solutions share.
+    `constants` are variables that stand for constants: they must agree, but do not count as shared.
     """
     shared = [n for n in left.columns if n in right.columns]
-    gone = np.zeros(left.length, dtype=np.bool_)
+    removed = np.zeros(left.length, dtype=np.bool_)
     if not left.length or not right.length:
-        return gone
+        return removed
     right_parts = list(_by_bound(right, shared))
     for left_rows, left_bound in _by_bound(left, shared):
         for right_rows, right_bound in right_parts:
@@ -200,5 +200,5 @@ def excluded(left: Bindings, right: Bindings, constants: frozenset[Hashable]) ->
             lefts = [_taken(left.columns[n], left_rows) for n in on]
             rights = [_taken(right.columns[n], right_rows) for n in on]
             _, _, counts = _ranges(lefts, rights, _size(left, left_rows), _size(right, right_rows))
-            gone[slice(None) if left_rows is None else left_rows] |= counts > 0
-    return gone
+            removed[slice(None) if left_rows is None else left_rows] |= counts > 0
+    return removed

@@ -1,9 +1,12 @@
-"""The SPARQL algebra: what a query means, as section 18 of the specification names it. The parser makes it.
+"""The SPARQL algebra, with the names of section 18 of the specification. The parser builds it.
 
-Terms are canonical N-Triples texts, variables those of rules. Blank nodes of patterns are variables whose names start
-with `_:`, variables that a translation needs start with `.`; neither can be written by a user, nor is ever projected.
+Terms are canonical N-Triples texts; variables are those of rules. A blank node in a pattern is a variable whose name
+starts with `_:`. A variable that the translation adds starts with `.`. Users cannot write either, and neither is ever
+projected.
 
-Which variables a pattern may bind, which it always binds, and which an expression mentions.
+    visible(pattern)         the variables that a pattern may bind
+    certain(pattern)         the variables that each of its solutions binds
+    mentioned(expression)    the variables that an expression depends on
 """
 
 from __future__ import annotations
@@ -52,7 +55,7 @@ class Repeat:
 
 @dataclass(frozen=True, slots=True)
 class Negated:
-    """A negated property set: any predicate but the forward ones, or backwards any but the inverse ones."""
+    """A negated property set: any predicate not in `forward`, or backwards any predicate not in `backward`."""
 
     forward: frozenset[Term] | None
     backward: frozenset[Term] | None
@@ -79,7 +82,7 @@ Expression = Variable | Term | Call | Exists
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """COUNT, SUM, …; no expression is `COUNT(*)`."""
+    """COUNT, SUM, …. If `expression` is None, this is `COUNT(*)`."""
 
     function: str
     expression: Expression | None
@@ -154,8 +157,8 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """The pattern in a named graph."""
+class GraphPattern:
+    """A pattern in a named graph."""
 
     name: Node
     pattern: Pattern
@@ -163,12 +166,12 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One solution for each group: its keys, and the results of aggregates."""
+    """One solution for each group: its keys and the results of aggregates."""
 
     pattern: Pattern
     keys: tuple[tuple[Variable, Expression], ...]
     aggregates: tuple[tuple[Variable, Aggregate], ...]
-    implicit: bool  # there is no GROUP BY: everything is one group, even nothing
+    implicit: bool  # no GROUP BY: all solutions form one group, also if there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +208,7 @@ Pattern = (
     | Filter
     | Extend
     | Values
-    | Graph
+    | GraphPattern
     | Group
     | Order
     | Project
@@ -243,7 +246,7 @@ Query = Select | Ask | Construct | Describe
 
 
 def is_named(variable: Variable) -> bool:
-    """Whether a user wrote it."""
+    """Whether a user wrote the variable: it is neither a blank node nor added by the translation."""
     return variable.name[0] not in "_." or (variable.name[0] == "_" and variable.name[:2] != "_:")
 
 
@@ -269,7 +272,7 @@ def _visible(pattern: Pattern) -> Iterator[Variable]:
         case Extend(inner, variable, _):
             yield from _visible(inner)
             yield variable
-        case Graph(name, inner):
+        case GraphPattern(name, inner):
             yield from (name,) if isinstance(name, Variable) else ()
             yield from _visible(inner)
         case Group(_, keys, aggregates):
@@ -303,7 +306,7 @@ def certain(pattern: Pattern) -> frozenset[Variable]:
 
 
 def mentioned(expression: Expression) -> frozenset[Variable]:
-    """The variables an expression depends on, those of a pattern in EXISTS included."""
+    """The variables that an expression depends on, including those of a pattern in EXISTS."""
     match expression:
         case Variable():
             return frozenset((expression,))
@@ -316,7 +319,7 @@ def mentioned(expression: Expression) -> frozenset[Variable]:
 
 
 def everywhere(pattern: Pattern) -> frozenset[Variable]:
-    """All variables that occur in a pattern, in whatever scope."""
+    """All variables that occur in a pattern, in any scope."""
     found = frozenset(_visible(pattern))
     match pattern:
         case Join(left, right) | Union(left, right) | Minus(left, right):
@@ -333,7 +336,7 @@ def everywhere(pattern: Pattern) -> frozenset[Variable]:
         case Group(inner, keys, aggregates):
             used = [e for _, e in keys] + [a.expression for _, a in aggregates if a.expression is not None]
             return (found | everywhere(inner)).union(*map(mentioned, used))
-        case Project(inner) | Distinct(inner) | Slice(inner) | Graph(_, inner):
+        case Project(inner) | Distinct(inner) | Slice(inner) | GraphPattern(_, inner):
             return found | everywhere(inner)
         case _:
             return found

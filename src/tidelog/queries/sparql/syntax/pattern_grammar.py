@@ -1,6 +1,6 @@
-"""Group graph patterns of the grammar, made into the algebra (section 18.2.2).
+"""Parses expressions and group graph patterns to the algebra (section 18.2.2).
 
-Expressions of the grammar. Aggregates become variables that the grouping binds.
+An aggregate in an expression becomes a variable that the grouping binds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidelog.queries.sparql.syntax.algebra import (
     Expression,
     Extend,
     Filter,
-    Graph,
+    GraphPattern,
     Inverse,
     Join,
     LeftJoin,
@@ -41,7 +41,7 @@ from tidelog.rules.syntax import Variable
 
 T = TypeVar("T")
 
-# How many arguments each built-in takes: least and most (None: any number).
+# The smallest and largest number of arguments of each built-in function (None: any number).
 BUILT_INS: dict[str, tuple[int, int | None]] = {
     **dict.fromkeys(("RAND", "NOW", "UUID", "STRUUID"), (0, 0)),
     **dict.fromkeys(("STR", "LANG", "DATATYPE", "IRI", "URI", "ABS", "CEIL", "FLOOR", "ROUND", "STRLEN"), (1, 1)),
@@ -64,7 +64,7 @@ _NUMBER_KINDS = (INTEGER, DECIMAL, DOUBLE)
 
 
 class ExpressionGrammar(TripleGrammar):
-    """Reads expressions; `aggregates` collects those of the SELECT that is being read, None where there may be none."""
+    """Parses expressions. `aggregates` collects the aggregates of the current SELECT; None where none is allowed."""
 
     aggregates: dict[Aggregate, Variable] | None = None
 
@@ -134,7 +134,7 @@ class ExpressionGrammar(TripleGrammar):
         return inner
 
     def constraint(self) -> Expression:
-        """What may follow FILTER and HAVING: brackets or a call."""
+        """Parse the condition after FILTER or HAVING: an expression in brackets or a call."""
         if self.is_sign("("):
             return self.bracketted()
         if self.is_iri():
@@ -187,7 +187,7 @@ class ExpressionGrammar(TripleGrammar):
         return Call("!", (exists,)) if negated else exists
 
     def without_aggregates(self, read: Callable[[], T]) -> T:
-        """Read something where the aggregates of the SELECT around it have no place."""
+        """Call `read` with aggregates forbidden."""
         before, self.aggregates = self.aggregates, None
         found = read()
         self.aggregates = before
@@ -218,7 +218,7 @@ _DEEPEST = 100  # groups within groups
 
 
 class PatternGrammar(ExpressionGrammar):
-    """Reads what stands in braces after WHERE."""
+    """Parses the group graph pattern in braces after WHERE."""
 
     _depth = 0
 
@@ -259,7 +259,7 @@ class PatternGrammar(ExpressionGrammar):
         return pattern
 
     def finish_block(self) -> Pattern:
-        """The triples read since the last element of the group; their blank nodes may not occur in other blocks."""
+        """The triples since the last element of the group. Their blank nodes may not occur in other blocks."""
         statements, self.statements = self.statements, []
         for label in self.labels & self.used_labels:
             self.wrong(f"the blank node {label} is used in two basic graph patterns; use a variable", self.reused)
@@ -280,7 +280,7 @@ class PatternGrammar(ExpressionGrammar):
         return pattern
 
     def _place(self, subject: Node, verb: Verb, object_: Node, triples: list[Triple], paths: list[PathPattern]) -> None:
-        """A sequence of links is a few triples; what is left are paths."""
+        """Add a statement to `triples`, or to `paths`. Sequences and inverses of single predicates become triples."""
         match verb:
             case Variable() | str():
                 triples.append(Triple(subject, verb, object_))
@@ -296,7 +296,7 @@ class PatternGrammar(ExpressionGrammar):
                 paths.append(PathPattern(subject, verb, object_))
 
     def _element(self, before: Pattern) -> Pattern:
-        """A part of a group that is not a triple, put together with what comes before it."""
+        """Parse an element of a group that is no triple, and combine it with the pattern before it."""
         if self.is_sign("{"):
             return joined(before, self._union())
         readers: dict[str, Callable[[Pattern], Pattern]] = {
@@ -311,10 +311,10 @@ class PatternGrammar(ExpressionGrammar):
 
     def _graph(self, before: Pattern) -> Pattern:
         name = self.variable() if self.token.kind == VARIABLE else self.iri()
-        return joined(before, Graph(name, self.group_pattern()))
+        return joined(before, GraphPattern(name, self.group_pattern()))
 
     def _service(self, before: Pattern) -> Pattern:
-        """Read to the end, so that a query is either wrong or refused, whatever else it holds."""
+        """Parse SERVICE to its end, so that a syntax error is reported before the query is refused."""
         self.word("SILENT")
         _ = self.variable() if self.token.kind == VARIABLE else self.iri()
         self.group_pattern()
@@ -339,7 +339,7 @@ class PatternGrammar(ExpressionGrammar):
         return pattern
 
     def data_block(self) -> Values:
-        """What follows VALUES."""
+        """Parse the data after VALUES."""
         single = self.token.kind == VARIABLE
         variables = [self.variable()] if single else self._variables()
         self.expect("{")
@@ -374,13 +374,13 @@ class PatternGrammar(ExpressionGrammar):
 
 
 def _next(paths: Several[PathPattern], bound: Several[Variable]) -> PathPattern:
-    """A path of which an end is known by then, if there is one."""
+    """The next path to join: the first with a constant or bound end, else the first."""
     ends = ((path, (path.subject, path.object)) for path in paths)
     return next((path for path, both in ends if any(isinstance(n, str) or n in bound for n in both)), paths[0])
 
 
 def joined(left: Pattern, right: Pattern) -> Pattern:
-    """The join; triples that are joined are one pattern, and a filter stays inside its own group, for `_optional`."""
+    """The join. Two basic patterns become one, and a filter stays inside its own group, for `_optional`."""
     if right == UNIT:
         return left
     if left == UNIT and not isinstance(right, Filter):
@@ -391,7 +391,7 @@ def joined(left: Pattern, right: Pattern) -> Pattern:
 
 
 def _optional(before: Pattern, group: Pattern) -> Pattern:
-    """The filters of an optional group see what comes before it."""
+    """The left join. Filters of the optional group become its condition, because they see the pattern before it."""
     condition: Expression | None = None
     while isinstance(group, Filter):
         condition = group.condition if condition is None else Call("&&", (group.condition, condition))

@@ -1,4 +1,4 @@
-"""Query forms and solution modifiers of the grammar, made into the algebra (section 18.2.4)."""
+"""Parses query forms and solution modifiers to the algebra (section 18.2.4)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Key = tuple[Variable, Expression]
 
 @dataclass(frozen=True, slots=True)
 class _Modifiers:
-    """What may follow WHERE { … }."""
+    """The solution modifiers after WHERE { … }."""
 
     keys: tuple[Key, ...] | None
     having: tuple[Expression, ...]
@@ -70,7 +70,7 @@ class _Modifiers:
 
 
 class QueryGrammar(PatternGrammar):
-    """Reads a query."""
+    """Parses a query."""
 
     def query(self) -> Query:
         self.prologue()
@@ -109,7 +109,7 @@ class QueryGrammar(PatternGrammar):
         return Ask(self._unprojected(self._where()))
 
     def _unprojected(self, pattern: Pattern) -> Pattern:
-        """A pattern with its modifiers, where no variables are chosen."""
+        """A pattern with its modifiers, without projection."""
         modifiers = self._modifiers({})
         return modifiers.sliced(modifiers.ordered(modifiers.grouped(pattern)))
 
@@ -134,7 +134,7 @@ class QueryGrammar(PatternGrammar):
         return Construct(self._unprojected(pattern), tuple(map(_as_template, pattern.triples)))
 
     def template_triples(self) -> tuple[Triple, ...]:
-        """Triples in braces; blank nodes are new ones for each solution."""
+        """Parse triples in braces. Their blank nodes are new for each solution."""
         self.template = True
         self.expect("{")
         self.triples_block()
@@ -162,7 +162,7 @@ class QueryGrammar(PatternGrammar):
         return self.group_pattern()
 
     def select_clause(self) -> Pattern:
-        """A SELECT after its keyword, to the end of its modifiers."""
+        """Parse a SELECT from after its keyword to the end of its modifiers."""
         start = self.token
         modifier = self.word("DISTINCT", "REDUCED")
         aggregates: dict[Aggregate, Variable] = {}
@@ -181,7 +181,7 @@ class QueryGrammar(PatternGrammar):
         return modifiers.sliced(Distinct(pattern) if modifier == "DISTINCT" else pattern)
 
     def _choices(self, aggregates: dict[Aggregate, Variable]) -> dict[Variable, Expression | None] | None:
-        """The variables to select, with the expressions of those that are computed; None for all."""
+        """The variables to select, with the expression of each computed one; None for `*`."""
         if self.sign("*"):
             return None
         self.aggregates = aggregates
@@ -207,7 +207,7 @@ class QueryGrammar(PatternGrammar):
     def _extended(
         self, where: Pattern, chosen: dict[Variable, Expression | None], modifiers: _Modifiers, start: Token
     ) -> Pattern:
-        """With the selected expressions, each of which binds a new variable."""
+        """The grouped pattern, extended by the selected expressions. Each binds a new variable."""
         taken = set(visible(where))
         keys = {variable for variable, _ in modifiers.keys or ()}
         pattern = modifiers.grouped(where)
@@ -289,7 +289,7 @@ class QueryGrammar(PatternGrammar):
 
 
 def _as_template(triple: Triple) -> Triple:
-    """A triple of a pattern, its blank nodes no variables."""
+    """A triple of a pattern as a template: the variables of blank nodes become blank nodes."""
     return Triple(*map(_unbound, (triple.subject, triple.predicate, triple.object)))
 
 

@@ -1,8 +1,6 @@
-"""The tokens of SPARQL, and where they stand.
+"""The tokens of SPARQL with their positions, and a cursor over them that reports what was expected.
 
-Reading tokens one after the other, with errors that say what was expected.
-
-Resolving relative IRIs against a base (RFC 3986, section 5.2).
+Also resolves relative IRIs against a base (RFC 3986, section 5.2).
 """
 
 from __future__ import annotations
@@ -63,7 +61,7 @@ class Token:
 
 
 def tokenise(text: str) -> list[Token]:
-    """All tokens of a text, the end included."""
+    """All tokens of a text, and a last token for its end."""
     tokens = []
     at = _space(text, 0)
     while at < len(text):
@@ -84,7 +82,7 @@ def _space(text: str, at: int) -> int:
 
 
 def with_code_points(text: str) -> str:
-    """The text with `\\uXXXX` and `\\UXXXXXXXX` replaced, which may stand anywhere in a query."""
+    """The text with `\\uXXXX` and `\\UXXXXXXXX` replaced. They may stand anywhere in a query."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1] or match[2]
@@ -99,7 +97,7 @@ def with_code_points(text: str) -> str:
 
 
 def location(text: str, at: int) -> Location:
-    """A place in a query."""
+    """The line and column of position `at` in a query."""
     line = text.count("\n", 0, at) + 1
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
@@ -107,7 +105,7 @@ def location(text: str, at: int) -> Location:
 
 
 class Cursor:
-    """A place among the tokens of a text."""
+    """The tokens of a text and the current position."""
 
     def __init__(self, text: str) -> None:
         self.text = with_code_points(text)
@@ -133,11 +131,11 @@ class Cursor:
         return self.token.kind == WORD and self.token.text.upper() in words
 
     def sign(self, *signs: str) -> str:
-        """The sign at this place, if it is one of these; it is passed."""
+        """If the current token is one of these signs, return it and advance; else return ""."""
         return self.advance().text if self.is_sign(*signs) else ""
 
     def word(self, *words: str) -> str:
-        """The keyword at this place in capitals, if it is one of these; it is passed."""
+        """If the current token is one of these keywords, return it in capitals and advance; else return ""."""
         return self.advance().text.upper() if self.is_word(*words) else ""
 
     def expect(self, sign: str) -> None:
@@ -148,12 +146,12 @@ class Cursor:
         return self.word(*words) or self.fail(" or ".join(words))
 
     def fail(self, expected: str) -> NoReturn:
-        """Something else was expected here."""
+        """Raise ParseError: `expected` was expected at the current token."""
         found = "the end of the query" if self.token.kind == END else repr(self.token.text)
         raise ParseError(f"expected {expected}, found {found}", location(self.text, self.token.start))
 
     def wrong(self, message: str, token: Token | None = None) -> NoReturn:
-        """What stands here is not allowed."""
+        """Raise ParseError with `message` at `token`, by default the current token."""
         raise ParseError(message, location(self.text, (token or self.token).start))
 
 
@@ -161,7 +159,7 @@ _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://([^/?#]*))?([^?#]*)(?:
 
 
 def resolve(base: str, reference: str) -> str:
-    """The IRI a reference means; without a base, or if it is an IRI already, the reference itself.
+    """The absolute IRI of a reference. Without a base, or if the reference is absolute, the reference itself.
 
     >>> resolve("http://e.org/a/b", "../c"), resolve("", "ann")
     ('http://e.org/c', 'ann')

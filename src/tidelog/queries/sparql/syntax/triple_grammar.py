@@ -1,4 +1,4 @@
-"""Terms, triples and property paths of the grammar."""
+"""Parses terms, triples and property paths."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ Statement = tuple[Node, Verb, Node]
 
 
 class TripleGrammar(Cursor):
-    """Reads triples; `statements` collects those of the block that is being read."""
+    """Parses triples. `statements` collects the triples of the current block."""
 
     def __init__(self, text: str, prefixes: Mapping[str, str], base: str = "") -> None:
         super().__init__(text)
         self.prefixes = dict(prefixes)
         self.base = base
-        self.template = False  # blank nodes are new ones, not variables
+        self.template = False  # in a template, blank nodes are terms, not variables
         self.statements: list[Statement] = []
         self.labels: set[str] = set()  # of the blank nodes in this block of triples
-        self.used_labels: set[str] = set()  # of those in finished blocks
-        self.reused: Token | None = None  # one of them in another block
+        self.used_labels: set[str] = set()  # of the blank nodes in finished blocks
+        self.reused: Token | None = None  # a blank node of a finished block that occurs again
         self.refused = ""  # why the query will not be answered, though it is well formed
         self._fresh = 0
 
@@ -95,7 +95,7 @@ class TripleGrammar(Cursor):
         return unescape(text[quotes:-quotes])
 
     def literal(self) -> Term | None:
-        """A literal, if there is one here."""
+        """Parse a literal; None if the current token starts none."""
         token = self.token
         if token.kind == STRING:
             return self._string_literal()
@@ -117,7 +117,7 @@ class TripleGrammar(Cursor):
         return literal(text)
 
     def node(self) -> Node:
-        """A variable or a term, collections and blank nodes with properties not among them."""
+        """Parse a variable or a term, but no collection and no blank node with properties."""
         token = self.token
         if token.kind == VARIABLE:
             return self.variable()
@@ -145,7 +145,7 @@ class TripleGrammar(Cursor):
         return Term(f"_:anon-{fresh.name[3:]}") if self.template else fresh
 
     def triples_block(self) -> None:
-        """Triples with dots between them."""
+        """Parse triples separated by dots."""
         while self.starts_triples():
             self.same_subject()
             if not self.sign("."):
@@ -162,7 +162,7 @@ class TripleGrammar(Cursor):
             self.property_list(subject)
 
     def _is_nested(self) -> bool:
-        """Whether a node with triples of its own starts here, which need not be followed by properties."""
+        """Whether a collection or a blank node with properties starts here. It need not be followed by properties."""
         return (self.is_sign("[") and self.peek().text != "]") or (self.is_sign("(") and self.peek().text != ")")
 
     def _starts_verb(self) -> bool:
@@ -214,7 +214,7 @@ class TripleGrammar(Cursor):
         return path.predicate if isinstance(path, Link) else path
 
     def _is_a(self) -> bool:
-        """The keyword `a`, which unlike others has no capitals."""
+        """If the current token is `a`, advance and return True. Unlike other keywords it may not be in capitals."""
         if self.is_word("A") and self.token.text == "a":
             self.advance()
             return True

@@ -1,9 +1,7 @@
-"""Requests of SPARQL 1.1 Update: a text to operations, in order.
+"""Parses the text of a query to its algebra, and a SPARQL 1.1 Update request to a list of operations.
 
-There is one graph here, the default one. An operation on named graphs is read to its end, so that a request is either
-wrong or refused; with SILENT it does nothing, as the standard has it for operations that fail.
-
-Text to algebra.
+A knowledge base has one graph, the default graph. An operation on named graphs is parsed to its end, so that a syntax
+error is reported first; then it is refused. With SILENT it does nothing, as the standard says for failing operations.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ from tidelog.queries.sparql.syntax.query_grammar import QueryGrammar
 from tidelog.queries.sparql.syntax.tokens import END, VARIABLE, location
 from tidelog.rules.syntax import Variable
 
-# Prefixes that need no declaration; one that is declared goes before.
+# Prefixes that need no declaration. A declaration in the query overrides them.
 USUAL = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL}
 
 
@@ -51,12 +49,12 @@ class Modify:
 
 @dataclass(frozen=True, slots=True)
 class Clear:
-    """All triples of the default graph."""
+    """Delete all triples of the default graph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The triples of a file."""
+    """Insert the triples of a file. With `silent`, an error is ignored."""
 
     iri: str
     silent: bool
@@ -75,7 +73,7 @@ def parse_update(text: str, prefixes: Mapping[str, str] | None = None) -> list[O
 
 
 class UpdateGrammar(QueryGrammar):
-    """Reads a request."""
+    """Parses an update request."""
 
     def __init__(self, text: str, prefixes: Mapping[str, str]) -> None:
         super().__init__(text, prefixes)
