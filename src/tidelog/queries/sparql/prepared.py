@@ -16,34 +16,8 @@ from tidelog.dictionary import Dictionary
 from tidelog.model.terms import Term, is_iri
 from tidelog.queries.sparql.evaluate.lookups import TriplePlaces
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
-from tidelog.queries.sparql.syntax.algebra import (
-    Ask,
-    BasicPattern,
-    Call,
-    Construct,
-    Describe,
-    Distinct,
-    Exists,
-    Expression,
-    Extend,
-    Filter,
-    GraphPattern,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    Node,
-    Order,
-    PathPattern,
-    Pattern,
-    Project,
-    Query,
-    Select,
-    Slice,
-    Union,
-    Values,
-    visible,
-)
+from tidelog.queries.sparql.syntax import algebra
+from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
 from tidelog.queries.sparql.syntax.update_grammar import parse
 from tidelog.rules.syntax import Variable
 
@@ -58,25 +32,25 @@ def mentions(pattern: Pattern, also: Iterable[Variable]) -> Counter[Variable]:
 
 def _parts(pattern: Pattern) -> Iterator[tuple[Variable, ...]]:
     match pattern:
-        case BasicPattern() | PathPattern() | Values():
-            yield visible(pattern)
-        case Join(left, right) | Union(left, right) | Minus(left, right):
+        case algebra.BasicPattern() | algebra.PathPattern() | algebra.Values():
+            yield algebra.visible(pattern)
+        case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
             yield from _parts(left)
             yield from _parts(right)
-        case LeftJoin(left, right, condition):
+        case algebra.LeftJoin(left, right, condition):
             yield from _parts(left)
             yield from _parts(right)
             yield from _of(condition)
-        case Filter(inner, condition):
+        case algebra.Filter(inner, condition):
             yield from _parts(inner)
             yield from _of(condition)
-        case Extend(inner, variable, expression):
+        case algebra.Extend(inner, variable, expression):
             yield from _parts(inner)
             yield (variable,)
             yield from _of(expression)
-        case GraphPattern(_, inner) | Distinct(inner) | Slice(inner):
+        case algebra.GraphPattern(_, inner) | algebra.Distinct(inner) | algebra.Slice(inner):
             yield from _parts(inner)
-        case Group(inner, keys, aggregates):
+        case algebra.Group(inner, keys, aggregates):
             yield from _parts(inner)
             for variable, expression in keys:
                 yield (variable,)
@@ -85,12 +59,12 @@ def _parts(pattern: Pattern) -> Iterator[tuple[Variable, ...]]:
                 yield (variable,)
                 yield from _of(aggregate.expression)
                 if aggregate.expression is None and aggregate.distinct:
-                    yield visible(inner)
-        case Order(inner, conditions):
+                    yield algebra.visible(inner)
+        case algebra.Order(inner, conditions):
             yield from _parts(inner)
             for expression, _ in conditions:
                 yield from _of(expression)
-        case Project(inner, variables):
+        case algebra.Project(inner, variables):
             yield from _parts(inner)
             yield variables
 
@@ -99,10 +73,10 @@ def _of(expression: Expression | None) -> Iterator[tuple[Variable, ...]]:
     match expression:
         case Variable():
             yield (expression,)
-        case Call(_, args):
+        case algebra.Call(_, args):
             for arg in args:
                 yield from _of(arg)
-        case Exists(pattern):
+        case algebra.Exists(pattern):
             yield from _parts(pattern)
 
 
@@ -112,7 +86,7 @@ _REMEMBERED = 256
 class Plan:
     """A basic graph pattern. A place of a triple is the id of a term, or `~slot` for a variable."""
 
-    def __init__(self, pattern: BasicPattern, unwanted: frozenset[Variable]) -> None:
+    def __init__(self, pattern: algebra.BasicPattern, unwanted: frozenset[Variable]) -> None:
         self.pattern = pattern
         self.variables = tuple(dict.fromkeys(v for t in pattern.triples for v in t.variables()))
         self.unwanted = unwanted & frozenset(self.variables)  # no other part of the query uses them
@@ -133,7 +107,7 @@ class Plan:
         self._places = ref(overlay.dictionary), found
         return found
 
-    def _place(self, node: Node, overlay: Overlay) -> int:
+    def _place(self, node: algebra.Node, overlay: Overlay) -> int:
         return self._slots[node] if isinstance(node, Variable) else overlay.encode(node)
 
 
@@ -147,12 +121,12 @@ class Prepared:
         self.sliced = _is_sliced(pattern)
         self._plans: dict[int, Plan] = {}
         match pattern:
-            case Project(BasicPattern() as basic):
+            case algebra.Project(algebra.BasicPattern() as basic):
                 self.only: Plan | None = self.plan(basic)
             case _:
                 self.only = None
 
-    def plan(self, pattern: BasicPattern) -> Plan:
+    def plan(self, pattern: algebra.BasicPattern) -> Plan:
         """The plan of a part of the pattern, cached by the part's `id`. The part lives as long as this object."""
         plan = self._plans.get(id(pattern))
         if plan is None:
@@ -162,32 +136,32 @@ class Prepared:
 
 def _is_sliced(pattern: Pattern) -> bool:
     """Whether the query has a LIMIT and no part of it needs all solutions first."""
-    if not isinstance(pattern, Slice) or pattern.limit is None:
+    if not isinstance(pattern, algebra.Slice) or pattern.limit is None:
         return False
     inner = pattern.pattern
-    while isinstance(inner, Project | Distinct | Filter | Extend):
+    while isinstance(inner, algebra.Project | algebra.Distinct | algebra.Filter | algebra.Extend):
         inner = inner.pattern
-    return not isinstance(inner, Order | Group)
+    return not isinstance(inner, algebra.Order | algebra.Group)
 
 
-def prepare(query: Query) -> Prepared:
+def prepare(query: algebra.Query) -> Prepared:
     match query:
-        case Select(pattern, variables):
+        case algebra.Select(pattern, variables):
             return Prepared(pattern, variables)
-        case Ask(pattern):
-            return Prepared(Slice(Project(pattern, ()), 0, 1))
-        case Construct(pattern, template):
+        case algebra.Ask(pattern):
+            return Prepared(algebra.Slice(algebra.Project(pattern, ()), 0, 1))
+        case algebra.Construct(pattern, template):
             return Prepared(pattern, tuple(dict.fromkeys(v for t in template for v in t.variables())))
-        case Describe(pattern, resources):
+        case algebra.Describe(pattern, resources):
             return Prepared(pattern, tuple(r for r in resources if isinstance(r, Variable)))
 
 
-def prepare_text(text: str, prefixes: Mapping[str, str]) -> tuple[Query, Prepared]:
+def prepare_text(text: str, prefixes: Mapping[str, str]) -> tuple[algebra.Query, Prepared]:
     return _prepare_text(text, tuple(sorted(prefixes.items())) if prefixes else ())
 
 
 @lru_cache(_REMEMBERED)
-def _prepare_text(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[Query, Prepared]:
+def _prepare_text(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[algebra.Query, Prepared]:
     query = parse(text, dict(prefixes))
     return query, prepare(query)
 
@@ -198,13 +172,13 @@ Choice = tuple[Variable, tuple[Term, ...]]
 def choice(condition: Expression) -> Choice | None:
     """A variable and the only IRIs for which a condition can hold; None if the condition does not restrict one so."""
     match condition:
-        case Call("&&", (left, right)):
+        case algebra.Call("&&", (left, right)):
             return choice(left) or choice(right)
-        case Call("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
+        case algebra.Call("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
             return variable, (Term(term),)
-        case Call("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
+        case algebra.Call("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
             return variable, (Term(term),)
-        case Call("IN", (Variable() as variable, *terms)):
+        case algebra.Call("IN", (Variable() as variable, *terms)):
             known = tuple(Term(t) for t in terms if isinstance(t, str) and is_iri(Term(t)))
             return (variable, tuple(dict.fromkeys(known))) if len(known) == len(terms) else None
         case _:

@@ -32,27 +32,8 @@ from tidelog.queries.sparql.evaluate.tables import (
     seeds_of,
 )
 from tidelog.queries.sparql.prepared import choice
-from tidelog.queries.sparql.syntax.algebra import (
-    BasicPattern,
-    Distinct,
-    Expression,
-    Extend,
-    Filter,
-    GraphPattern,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    Order,
-    PathPattern,
-    Pattern,
-    Project,
-    Slice,
-    Union,
-    Values,
-    certain,
-    everywhere,
-)
+from tidelog.queries.sparql.syntax import algebra
+from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
 from tidelog.rules.syntax import Variable
 
 SOLUTION = Variable(".solution")
@@ -91,50 +72,50 @@ class Evaluator:
 
     def _solutions(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
         match pattern:
-            case BasicPattern() | PathPattern():
+            case algebra.BasicPattern() | algebra.PathPattern():
                 return self._leaf(pattern, self._begin(pattern, seeds))
-            case Join():
+            case algebra.Join():
                 return self._join(pattern, seeds)
-            case LeftJoin():
+            case algebra.LeftJoin():
                 return self._left_join(pattern, seeds)
-            case Union(left, right):
+            case algebra.Union(left, right):
                 return self._union(left, right, seeds)
-            case Minus():
+            case algebra.Minus():
                 return self._minus(pattern, seeds)
-            case Filter(inner, condition):
+            case algebra.Filter(inner, condition):
                 return self._filter(condition, self.solutions(inner, self._hinted(condition, inner, seeds)))
-            case Extend():
+            case algebra.Extend():
                 return self._extend(pattern, seeds)
-            case Values():
+            case algebra.Values():
                 return iter([self._values(pattern)])
-            case GraphPattern():
+            case algebra.GraphPattern():
                 return iter(())  # there are no named graphs
             case _:
                 return self._modified(pattern, seeds)
 
-    def _begin(self, leaf: BasicPattern | PathPattern, seeds: Bindings | None) -> Bindings:
+    def _begin(self, leaf: algebra.BasicPattern | algebra.PathPattern, seeds: Bindings | None) -> Bindings:
         if self.start is not UNIT or seeds is None or self.basic.is_smaller(leaf, seeds.length):
             return self.start
         return seeds
 
-    def _leaf(self, pattern: BasicPattern | PathPattern, bindings: Bindings) -> Blocks:
+    def _leaf(self, pattern: algebra.BasicPattern | algebra.PathPattern, bindings: Bindings) -> Blocks:
         """The solutions of a pattern of triples, joined with `bindings`."""
         match pattern:
-            case BasicPattern(()):
+            case algebra.BasicPattern(()):
                 yield bindings
-            case BasicPattern():
+            case algebra.BasicPattern():
                 yield from self.basic.extend(pattern, bindings)
-            case PathPattern():
+            case algebra.PathPattern():
                 yield from self.paths.extend(pattern, bindings, substituted=self.start is not UNIT)
 
-    def _join(self, pattern: Join, seeds: Bindings | None) -> Blocks:
+    def _join(self, pattern: algebra.Join, seeds: Bindings | None) -> Blocks:
         left, right = pattern.left, pattern.right
-        if isinstance(right, BasicPattern | PathPattern):
+        if isinstance(right, algebra.BasicPattern | algebra.PathPattern):
             for block in self.solutions(left, self._seeds_for(left, seeds)):
                 yield from self._join_leaf(block, right)
             return
-        if isinstance(right, Values) and not isinstance(left, Values):
-            yield from self._join(Join(right, left), seeds)
+        if isinstance(right, algebra.Values) and not isinstance(left, algebra.Values):
+            yield from self._join(algebra.Join(right, left), seeds)
             return
         table = self.whole(left, self._seeds_for(left, seeds))
         if not table.length:
@@ -143,7 +124,7 @@ class Evaluator:
             for rows in pairs(table, block, self.budget):
                 yield merged(table, block, rows)
 
-    def _join_leaf(self, block: Bindings, leaf: BasicPattern | PathPattern) -> Blocks:
+    def _join_leaf(self, block: Bindings, leaf: algebra.BasicPattern | algebra.PathPattern) -> Blocks:
         """Extend the block by the pattern. If the pattern alone has far fewer solutions, join with these instead."""
         if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
             table = self.whole(leaf)
@@ -156,19 +137,19 @@ class Evaluator:
         """The columns of `seeds` that `pattern`, a part of a larger pattern, always binds."""
         if seeds is None or self.start is not UNIT:
             return None
-        names = [n for n in seeds.columns if n in certain(pattern)]
+        names = [n for n in seeds.columns if n in algebra.certain(pattern)]
         return seeds if len(names) == len(seeds.columns) else distinct(seeds.only(names)) if names else None
 
     def _seeds(self, pattern: Pattern, table: Bindings) -> Bindings | None:
-        return seeds_of(table, certain(pattern)) if self.start is UNIT else None
+        return seeds_of(table, algebra.certain(pattern)) if self.start is UNIT else None
 
-    def _left_join(self, pattern: LeftJoin, seeds: Bindings | None) -> Blocks:
+    def _left_join(self, pattern: algebra.LeftJoin, seeds: Bindings | None) -> Blocks:
         matching = self._matching(pattern.right)
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
             yield from self._with_optional(block, matching(block), pattern)
 
     def _matching(self, pattern: Pattern) -> Callable[[Bindings], Bindings]:
-        """A function that returns the solutions of `pattern` to join with a block. Computed once if there are no seeds."""
+        """A function from a block to the solutions of `pattern` to join with it, computed once if there are no seeds."""
         found: list[Bindings] = []
 
         def of(block: Bindings) -> Bindings:
@@ -182,7 +163,7 @@ class Evaluator:
 
         return of
 
-    def _with_optional(self, block: Bindings, right: Bindings, pattern: LeftJoin) -> Blocks:
+    def _with_optional(self, block: Bindings, right: Bindings, pattern: algebra.LeftJoin) -> Blocks:
         matched = np.zeros(block.length, dtype=np.bool_)
         for rows in pairs(block, right, self.budget):
             both = merged(block, right, rows)
@@ -197,7 +178,7 @@ class Evaluator:
         yield from self.solutions(left, self._seeds_for(left, seeds))
         yield from self.solutions(right, self._seeds_for(right, seeds))
 
-    def _minus(self, pattern: Minus, seeds: Bindings | None) -> Blocks:
+    def _minus(self, pattern: algebra.Minus, seeds: Bindings | None) -> Blocks:
         constants = frozenset(self.start.columns)
         matching = self._matching(pattern.right)
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
@@ -206,7 +187,7 @@ class Evaluator:
     def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
         """The seeds, extended by the values that a filter allows for a variable that has no seeds yet."""
         hint = choice(condition) if self.start is UNIT else None
-        if hint is None or hint[0] not in certain(pattern) or (seeds is not None and hint[0] in seeds.columns):
+        if hint is None or hint[0] not in algebra.certain(pattern) or (seeds is not None and hint[0] in seeds.columns):
             return seeds
         table = Bindings({hint[0]: self.overlay.encode_many(hint[1])}, len(hint[1]))
         if seeds is None:
@@ -218,10 +199,10 @@ class Evaluator:
         for block in blocks:
             yield block.take(self.expressions.truth(condition, block) > 0)
 
-    def _extend(self, pattern: Extend, seeds: Bindings | None) -> Blocks:
+    def _extend(self, pattern: algebra.Extend, seeds: Bindings | None) -> Blocks:
         """Evaluate consecutive assignments together, on the same solutions."""
         assignments, inner = [pattern], pattern.pattern
-        while isinstance(inner, Extend):
+        while isinstance(inner, algebra.Extend):
             assignments.append(inner)
             inner = inner.pattern
         for block in self.solutions(inner, self._seeds_for(inner, seeds)):
@@ -234,7 +215,7 @@ class Evaluator:
                 table = table.with_column(assignment.variable, column)
             yield table.only([n for n in table.columns if n != ROW])
 
-    def _values(self, pattern: Values) -> Bindings:
+    def _values(self, pattern: algebra.Values) -> Bindings:
         columns = zip(*pattern.rows, strict=True) if pattern.rows else [()] * len(pattern.variables)
         data: Columns = {v: self.overlay.encode_many(c) for v, c in zip(pattern.variables, columns, strict=True)}
         table = Bindings(data, len(pattern.rows))
@@ -251,22 +232,24 @@ class Evaluator:
             table = alone.whole(pattern)
             return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.budget))
         match pattern:
-            case Project(inner, variables):
+            case algebra.Project(inner, variables):
                 blocks = self.solutions(inner, self._seeds_for(inner, seeds))
                 return (projected(block, variables) for block in blocks)
-            case Distinct(inner):
+            case algebra.Distinct(inner):
                 return self._distinct(self.solutions(inner, seeds))
-            case Slice(inner, offset, limit):
+            case algebra.Slice(inner, offset, limit):
                 return sliced(self.solutions(inner), offset, limit)
-            case Order(inner, conditions):
+            case algebra.Order(inner, conditions):
                 return iter([ordered(self.whole(inner, seeds), conditions, self.expressions)])
-            case Group():
+            case algebra.Group():
                 return iter([Aggregation(pattern, self.expressions).of(self._weighted(pattern.pattern))])
         raise AssertionError(pattern)
 
     def _weighted(self, pattern: Pattern) -> Blocks:
         """Solutions for aggregates: a row may stand for several solutions."""
-        return self.basic.weighted(pattern, UNIT) if isinstance(pattern, BasicPattern) else self.solutions(pattern)
+        return (
+            self.basic.weighted(pattern, UNIT) if isinstance(pattern, algebra.BasicPattern) else self.solutions(pattern)
+        )
 
     def _distinct(self, blocks: Blocks) -> Blocks:
         """Each solution once: each block without the solutions of earlier blocks."""
@@ -280,7 +263,7 @@ class Evaluator:
 
     def exists(self, pattern: Pattern, table: Bindings) -> Truth:
         """For each row, whether the pattern has a solution after the row's values are substituted for its variables."""
-        inside = everywhere(pattern)
+        inside = algebra.everywhere(pattern)
         names = [n for n in table.columns if n in inside]
         back, first = numbered([table.columns[n] for n in names], table.length)
         start = table.take(first, names).with_column(SOLUTION, np.arange(len(first), dtype=np.int64))

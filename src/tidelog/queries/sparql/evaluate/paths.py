@@ -21,17 +21,7 @@ from tidelog.model.terms import TRIPLE, Term
 from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import bound_alike
-from tidelog.queries.sparql.syntax.algebra import (
-    Alternative,
-    Inverse,
-    Link,
-    Negated,
-    Node,
-    Path,
-    PathPattern,
-    Repeat,
-    Sequence,
-)
+from tidelog.queries.sparql.syntax import algebra
 from tidelog.rules.syntax import Variable
 
 Pairs = tuple[Ints, Ints]
@@ -47,7 +37,7 @@ class Paths:
     def __init__(self, I: LocalFacts, overlay: Overlay, budget: QueryBudget) -> None:
         self.I, self.overlay, self.budget = I, overlay, budget
 
-    def extend(self, pattern: PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
+    def extend(self, pattern: algebra.PathPattern, bindings: Bindings, *, substituted: bool) -> Iterator[Bindings]:
         """The bindings extended by the matches of a path. `substituted`: they stand for constants of the query."""
         ends = [n for n in (pattern.subject, pattern.object) if isinstance(n, Variable)]
         bound = [v for v in ends if v in bindings.columns]
@@ -71,17 +61,17 @@ class Paths:
                 found[open_] = probe(bindings, table, _ends(forward)).bindings_with_match(self.budget)
         return found[np.searchsorted(nodes, column)]
 
-    def _extend(self, pattern: PathPattern, bindings: Bindings) -> Bindings:
+    def _extend(self, pattern: algebra.PathPattern, bindings: Bindings) -> Bindings:
         subject, path, object_ = pattern.subject, pattern.path, pattern.object
         starts = self._known(subject, bindings)
         if starts is None and (stops := self._known(object_, bindings)) is not None:
-            return self._from(bindings, stops, Inverse(path), subject)
+            return self._from(bindings, stops, algebra.Inverse(path), subject)
         if starts is None and isinstance(subject, Variable):
             bindings, starts = self._anywhere(bindings, subject, self._starts(path, forward=True))
         assert starts is not None
         return self._from(bindings, starts, path, object_)
 
-    def _known(self, node: Node, bindings: Bindings) -> Ints | None:
+    def _known(self, node: algebra.Node, bindings: Bindings) -> Ints | None:
         if isinstance(node, Variable):
             return bindings.columns.get(node)
         return np.full(bindings.length, self.overlay.encode(node), dtype=np.int64)
@@ -93,7 +83,7 @@ class Paths:
         column = np.tile(nodes, bindings.length)
         return bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(variable, column), column
 
-    def _from(self, bindings: Bindings, starts: Ints, path: Path, end: Node) -> Bindings:
+    def _from(self, bindings: Bindings, starts: Ints, path: algebra.Path, end: algebra.Node) -> Bindings:
         """The bindings, with `end` bound to each target of the path from `starts`."""
         nodes = distinct(starts.reshape(1, -1))[0]
         rows, targets = self._spread(np.searchsorted(nodes, starts), self.reach(path, nodes, forward=True), len(nodes))
@@ -116,22 +106,22 @@ class Paths:
         rows, positions = expand(starts[wanted], sizes, total)
         return rows, targets[order[positions]]
 
-    def reach(self, path: Path, nodes: Ints, *, forward: bool) -> Pairs:
+    def reach(self, path: algebra.Path, nodes: Ints, *, forward: bool) -> Pairs:
         """The pairs (index of a node, target) of a path from distinct nodes; backwards unless `forward`."""
         self.budget.tick()
         match path:
-            case Link(predicate):
+            case algebra.Link(predicate):
                 return self._step(self._table(predicate), nodes, forward)
-            case Inverse(inner):
+            case algebra.Inverse(inner):
                 return self.reach(inner, nodes, forward=not forward)
-            case Sequence(first, second):
+            case algebra.Sequence(first, second):
                 before, after = (first, second) if forward else (second, first)
                 return self._then(self.reach(before, nodes, forward=forward), after, forward)
-            case Alternative(first, second):
+            case algebra.Alternative(first, second):
                 return _together([self.reach(p, nodes, forward=forward) for p in (first, second)])
-            case Negated():
+            case algebra.Negated():
                 return self._negated(path, nodes, forward)
-            case Repeat():
+            case algebra.Repeat():
                 return self._repeated(path, nodes, forward)
 
     def _table(self, predicate: Term) -> Table | None:
@@ -143,7 +133,7 @@ class Paths:
             return nodes[:0], nodes[:0]
         return neighbours(table, nodes, self.budget, forward=forward)
 
-    def _then(self, pairs: Pairs, path: Path, forward: bool) -> Pairs:
+    def _then(self, pairs: Pairs, path: algebra.Path, forward: bool) -> Pairs:
         """Continue with `path` from the targets of `pairs`."""
         which, middle = pairs
         nodes = distinct(middle.reshape(1, -1))[0]
@@ -152,7 +142,7 @@ class Paths:
         )
         return which[rows], targets
 
-    def _negated(self, path: Negated, nodes: Ints, forward: bool) -> Pairs:
+    def _negated(self, path: algebra.Negated, nodes: Ints, forward: bool) -> Pairs:
         found = []
         for excluded, along in ((path.forward, forward), (path.backward, not forward)):
             if excluded is not None:
@@ -161,7 +151,7 @@ class Paths:
                 found += [self._step(table, nodes, along) for table in tables]
         return _together(found) if found else (nodes[:0], nodes[:0])
 
-    def _repeated(self, path: Repeat, nodes: Ints, forward: bool) -> Pairs:
+    def _repeated(self, path: algebra.Repeat, nodes: Ints, forward: bool) -> Pairs:
         itself = np.arange(len(nodes), dtype=np.int64) << _NODE_BITS | nodes
         seen = _Seen(itself) if path.zero else _Seen(itself[:0])
         frontier = itself
@@ -174,20 +164,20 @@ class Paths:
         pairs = seen.all()
         return pairs >> _NODE_BITS, pairs & _NODE
 
-    def _starts(self, path: Path, *, forward: bool) -> Ints:
+    def _starts(self, path: algebra.Path, *, forward: bool) -> Ints:
         """A superset of the nodes from which the path leads to a target."""
         match path:
-            case Link(predicate):
+            case algebra.Link(predicate):
                 table = self._table(predicate)
                 return self.nodes[:0] if table is None else _distinct(table.columns()[0 if forward else 1])
-            case Inverse(inner):
+            case algebra.Inverse(inner):
                 return self._starts(inner, forward=not forward)
-            case Sequence(first, second):
+            case algebra.Sequence(first, second):
                 return self._starts(first if forward else second, forward=forward)
-            case Alternative(first, second):
+            case algebra.Alternative(first, second):
                 ends = [self._starts(p, forward=forward) for p in (first, second)]
                 return _distinct(np.concatenate(ends))
-            case Repeat(inner, zero=False):
+            case algebra.Repeat(inner, zero=False):
                 return self._starts(inner, forward=forward)
             case _:
                 return self.nodes
@@ -212,16 +202,16 @@ def _ends(forward: bool) -> tuple[str, str]:
     return (_NODE_NAME, _OTHER) if forward else (_OTHER, _NODE_NAME)
 
 
-def is_nullable(path: Path) -> bool:
+def is_nullable(path: algebra.Path) -> bool:
     """Whether a path may have length zero."""
     match path:
-        case Repeat(inner, zero):
+        case algebra.Repeat(inner, zero):
             return zero or is_nullable(inner)
-        case Inverse(inner):
+        case algebra.Inverse(inner):
             return is_nullable(inner)
-        case Sequence(first, second):
+        case algebra.Sequence(first, second):
             return is_nullable(first) and is_nullable(second)
-        case Alternative(first, second):
+        case algebra.Alternative(first, second):
             return is_nullable(first) or is_nullable(second)
         case _:
             return False

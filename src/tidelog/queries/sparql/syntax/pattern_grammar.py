@@ -6,35 +6,12 @@ An aggregate in an expression becomes a variable that the grouping binds.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
-from collections.abc import Sequence as Several
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tidelog.model.terms import Term
-from tidelog.queries.sparql.syntax.algebra import (
-    UNIT,
-    Aggregate,
-    BasicPattern,
-    Call,
-    Exists,
-    Expression,
-    Extend,
-    Filter,
-    GraphPattern,
-    Inverse,
-    Join,
-    LeftJoin,
-    Link,
-    Minus,
-    Node,
-    PathPattern,
-    Pattern,
-    Sequence,
-    Triple,
-    Union,
-    Values,
-    visible,
-)
+from tidelog.queries.sparql.syntax import algebra
+from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
 from tidelog.queries.sparql.syntax.tokens import DECIMAL, DOUBLE, INTEGER, VARIABLE, WORD
 from tidelog.queries.sparql.syntax.triple_grammar import Statement, TripleGrammar, Verb
 from tidelog.rules.syntax import Variable
@@ -66,7 +43,7 @@ _NUMBER_KINDS = (INTEGER, DECIMAL, DOUBLE)
 class ExpressionGrammar(TripleGrammar):
     """Parses expressions. `aggregates` collects the aggregates of the current SELECT; None where none is allowed."""
 
-    aggregates: dict[Aggregate, Variable] | None = None
+    aggregates: dict[algebra.Aggregate, Variable] | None = None
 
     @abstractmethod
     def group_pattern(self) -> Pattern: ...
@@ -74,44 +51,44 @@ class ExpressionGrammar(TripleGrammar):
     def expression(self) -> Expression:
         left = self._conjunction()
         while self.sign("||"):
-            left = Call("||", (left, self._conjunction()))
+            left = algebra.Call("||", (left, self._conjunction()))
         return left
 
     def _conjunction(self) -> Expression:
         left = self._relation()
         while self.sign("&&"):
-            left = Call("&&", (left, self._relation()))
+            left = algebra.Call("&&", (left, self._relation()))
         return left
 
     def _relation(self) -> Expression:
         left = self._sum()
         if operator := self.sign("=", "!=", "<", ">", "<=", ">="):
-            return Call(operator, (left, self._sum()))
+            return algebra.Call(operator, (left, self._sum()))
         if self.word("IN"):
-            return Call("IN", (left, *self.arguments()))
+            return algebra.Call("IN", (left, *self.arguments()))
         if self.is_word("NOT"):
             self.advance()
             self.expect_word("IN")
-            return Call("!", (Call("IN", (left, *self.arguments())),))
+            return algebra.Call("!", (algebra.Call("IN", (left, *self.arguments())),))
         return left
 
     def _sum(self) -> Expression:
         left = self._product()
         while operator := self.sign("+", "-"):
-            left = Call(operator, (left, self._product()))
+            left = algebra.Call(operator, (left, self._product()))
         return left
 
     def _product(self) -> Expression:
         left = self._unary()
         while operator := self.sign("*", "/"):
-            left = Call(operator, (left, self._unary()))
+            left = algebra.Call(operator, (left, self._unary()))
         return left
 
     def _unary(self) -> Expression:
         if self.sign("!"):
-            return Call("!", (self._primary(),))
+            return algebra.Call("!", (self._primary(),))
         if self.is_sign("+", "-") and self.peek().kind not in _NUMBER_KINDS:
-            return Call(f"unary {self.advance().text}", (self._primary(),))
+            return algebra.Call(f"unary {self.advance().text}", (self._primary(),))
         return self._primary()
 
     def _primary(self) -> Expression:
@@ -154,7 +131,7 @@ class ExpressionGrammar(TripleGrammar):
     def _function(self, name: str) -> Expression:
         if self.peek().text.upper() == "DISTINCT":
             self.wrong("DISTINCT has no meaning for this function")
-        return Call(name[1:-1], self.arguments())
+        return algebra.Call(name[1:-1], self.arguments())
 
     def built_in(self) -> Expression:
         token = self.token
@@ -168,7 +145,7 @@ class ExpressionGrammar(TripleGrammar):
             self.expect("(")
             variable = self.variable()
             self.expect(")")
-            return Call("BOUND", (variable,))
+            return algebra.Call("BOUND", (variable,))
         if name not in BUILT_INS:
             self.fail("the name of a function")
         self.advance()
@@ -178,13 +155,13 @@ class ExpressionGrammar(TripleGrammar):
             expected = str(least) if least == most else f"{least} to {most}"
             self.wrong(f"{name} takes {expected} arguments, not {len(args)}", token)
         name = _SYNONYMS.get(name, name)
-        return Call(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
+        return algebra.Call(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
 
     def _exists(self) -> Expression:
         negated = bool(self.word("NOT"))
         self.expect_word("EXISTS")
-        exists = Exists(self.group_pattern())
-        return Call("!", (exists,)) if negated else exists
+        exists = algebra.Exists(self.group_pattern())
+        return algebra.Call("!", (exists,)) if negated else exists
 
     def without_aggregates(self, read: Callable[[], T]) -> T:
         """Call `read` with aggregates forbidden."""
@@ -201,7 +178,7 @@ class ExpressionGrammar(TripleGrammar):
         aggregate = self.without_aggregates(lambda: self._aggregate_of(token.text.upper()))
         return collected.setdefault(aggregate, Variable(f".aggregate{len(collected)}"))
 
-    def _aggregate_of(self, name: str) -> Aggregate:
+    def _aggregate_of(self, name: str) -> algebra.Aggregate:
         self.expect("(")
         distinct = bool(self.word("DISTINCT"))
         expression = None if name == "COUNT" and self.sign("*") else self.expression()
@@ -211,7 +188,7 @@ class ExpressionGrammar(TripleGrammar):
             self.expect("=")
             separator = self.string()
         self.expect(")")
-        return Aggregate(name, expression, distinct, separator)
+        return algebra.Aggregate(name, expression, distinct, separator)
 
 
 _DEEPEST = 100  # groups within groups
@@ -238,7 +215,7 @@ class PatternGrammar(ExpressionGrammar):
         return pattern
 
     def _group(self) -> Pattern:
-        pattern: Pattern = UNIT
+        pattern: Pattern = algebra.UNIT
         filters: list[Expression] = []
         while not self.is_sign("}"):
             if self.starts_triples():
@@ -255,7 +232,7 @@ class PatternGrammar(ExpressionGrammar):
             self.sign(".")
         pattern = joined(pattern, self.finish_block())
         for condition in filters:
-            pattern = Filter(pattern, condition)
+            pattern = algebra.Filter(pattern, condition)
         return pattern
 
     def finish_block(self) -> Pattern:
@@ -267,33 +244,40 @@ class PatternGrammar(ExpressionGrammar):
         self.labels = set()
         return self._block(statements)
 
-    def _block(self, statements: Several[Statement]) -> Pattern:
-        triples: list[Triple] = []
-        paths: list[PathPattern] = []
+    def _block(self, statements: Sequence[Statement]) -> Pattern:
+        triples: list[algebra.Triple] = []
+        paths: list[algebra.PathPattern] = []
         for subject, verb, object_ in statements:
             self._place(subject, verb, object_, triples, paths)
-        pattern: Pattern = BasicPattern(tuple(triples))
+        pattern: Pattern = algebra.BasicPattern(tuple(triples))
         while paths:
-            path = _next(paths, visible(pattern))
+            path = _next(paths, algebra.visible(pattern))
             paths.remove(path)
             pattern = joined(pattern, path)
         return pattern
 
-    def _place(self, subject: Node, verb: Verb, object_: Node, triples: list[Triple], paths: list[PathPattern]) -> None:
+    def _place(
+        self,
+        subject: algebra.Node,
+        verb: Verb,
+        object_: algebra.Node,
+        triples: list[algebra.Triple],
+        paths: list[algebra.PathPattern],
+    ) -> None:
         """Add a statement to `triples`, or to `paths`. Sequences and inverses of single predicates become triples."""
         match verb:
             case Variable() | str():
-                triples.append(Triple(subject, verb, object_))
-            case Link(predicate):
-                triples.append(Triple(subject, predicate, object_))
-            case Inverse(path):
+                triples.append(algebra.Triple(subject, verb, object_))
+            case algebra.Link(predicate):
+                triples.append(algebra.Triple(subject, predicate, object_))
+            case algebra.Inverse(path):
                 self._place(object_, path, subject, triples, paths)
-            case Sequence(first, second):
+            case algebra.Sequence(first, second):
                 middle = self.fresh()
                 self._place(subject, first, middle, triples, paths)
                 self._place(middle, second, object_, triples, paths)
             case _:
-                paths.append(PathPattern(subject, verb, object_))
+                paths.append(algebra.PathPattern(subject, verb, object_))
 
     def _element(self, before: Pattern) -> Pattern:
         """Parse an element of a group that is no triple, and combine it with the pattern before it."""
@@ -301,7 +285,7 @@ class PatternGrammar(ExpressionGrammar):
             return joined(before, self._union())
         readers: dict[str, Callable[[Pattern], Pattern]] = {
             "OPTIONAL": lambda before: _optional(before, self.group_pattern()),
-            "MINUS": lambda before: Minus(before, self.group_pattern()),
+            "MINUS": lambda before: algebra.Minus(before, self.group_pattern()),
             "GRAPH": self._graph,
             "VALUES": lambda before: joined(before, self.data_block()),
             "BIND": self._bind,
@@ -311,7 +295,7 @@ class PatternGrammar(ExpressionGrammar):
 
     def _graph(self, before: Pattern) -> Pattern:
         name = self.variable() if self.token.kind == VARIABLE else self.iri()
-        return joined(before, GraphPattern(name, self.group_pattern()))
+        return joined(before, algebra.GraphPattern(name, self.group_pattern()))
 
     def _service(self, before: Pattern) -> Pattern:
         """Parse SERVICE to its end, so that a syntax error is reported before the query is refused."""
@@ -328,17 +312,17 @@ class PatternGrammar(ExpressionGrammar):
         self.expect_word("AS")
         variable = self.variable()
         self.expect(")")
-        if variable in visible(before):
+        if variable in algebra.visible(before):
             self.wrong(f"BIND cannot assign {variable}: it is already used in this group", token)
-        return Extend(before, variable, expression)
+        return algebra.Extend(before, variable, expression)
 
     def _union(self) -> Pattern:
         pattern = self.group_pattern()
         while self.word("UNION"):
-            pattern = Union(pattern, self.group_pattern())
+            pattern = algebra.Union(pattern, self.group_pattern())
         return pattern
 
-    def data_block(self) -> Values:
+    def data_block(self) -> algebra.Values:
         """Parse the data after VALUES."""
         single = self.token.kind == VARIABLE
         variables = [self.variable()] if single else self._variables()
@@ -346,7 +330,7 @@ class PatternGrammar(ExpressionGrammar):
         rows = []
         while not self.sign("}"):
             rows.append((self._data_value(),) if single else self._data_row(len(variables)))
-        return Values(tuple(variables), tuple(rows))
+        return algebra.Values(tuple(variables), tuple(rows))
 
     def _variables(self) -> list[Variable]:
         self.expect("(")
@@ -373,7 +357,7 @@ class PatternGrammar(ExpressionGrammar):
         return self.literal() or self.fail("an IRI, a literal or UNDEF")
 
 
-def _next(paths: Several[PathPattern], bound: Several[Variable]) -> PathPattern:
+def _next(paths: Sequence[algebra.PathPattern], bound: Sequence[Variable]) -> algebra.PathPattern:
     """The next path to join: the first with a constant or bound end, else the first."""
     ends = ((path, (path.subject, path.object)) for path in paths)
     return next((path for path, both in ends if any(isinstance(n, str) or n in bound for n in both)), paths[0])
@@ -381,19 +365,19 @@ def _next(paths: Several[PathPattern], bound: Several[Variable]) -> PathPattern:
 
 def joined(left: Pattern, right: Pattern) -> Pattern:
     """The join. Two basic patterns become one, and a filter stays inside its own group, for `_optional`."""
-    if right == UNIT:
+    if right == algebra.UNIT:
         return left
-    if left == UNIT and not isinstance(right, Filter):
+    if left == algebra.UNIT and not isinstance(right, algebra.Filter):
         return right
-    if isinstance(left, BasicPattern) and isinstance(right, BasicPattern):
-        return BasicPattern(left.triples + right.triples)
-    return Join(left, right)
+    if isinstance(left, algebra.BasicPattern) and isinstance(right, algebra.BasicPattern):
+        return algebra.BasicPattern(left.triples + right.triples)
+    return algebra.Join(left, right)
 
 
 def _optional(before: Pattern, group: Pattern) -> Pattern:
     """The left join. Filters of the optional group become its condition, because they see the pattern before it."""
     condition: Expression | None = None
-    while isinstance(group, Filter):
-        condition = group.condition if condition is None else Call("&&", (group.condition, condition))
+    while isinstance(group, algebra.Filter):
+        condition = group.condition if condition is None else algebra.Call("&&", (group.condition, condition))
         group = group.pattern
-    return LeftJoin(before, group, condition)
+    return algebra.LeftJoin(before, group, condition)

@@ -7,30 +7,8 @@ from dataclasses import dataclass
 
 from tidelog.errors import UsageError
 from tidelog.model.terms import Term
-from tidelog.queries.sparql.syntax.algebra import (
-    UNIT,
-    Aggregate,
-    Ask,
-    BasicPattern,
-    Construct,
-    Describe,
-    Distinct,
-    Expression,
-    Extend,
-    Filter,
-    Group,
-    Node,
-    Order,
-    Pattern,
-    Project,
-    Query,
-    Select,
-    Slice,
-    Triple,
-    is_named,
-    mentioned,
-    visible,
-)
+from tidelog.queries.sparql.syntax import algebra
+from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
 from tidelog.queries.sparql.syntax.pattern_grammar import PatternGrammar, joined
 from tidelog.queries.sparql.syntax.tokens import END, INTEGER, VARIABLE, Token
 from tidelog.rules.syntax import Variable
@@ -47,7 +25,7 @@ class _Modifiers:
     order: tuple[tuple[Expression, bool], ...]
     offset: int
     limit: int | None
-    aggregates: dict[Aggregate, Variable]
+    aggregates: dict[algebra.Aggregate, Variable]
     values: Pattern
 
     @property
@@ -57,24 +35,24 @@ class _Modifiers:
     def grouped(self, pattern: Pattern) -> Pattern:
         if self.groups:
             results = tuple((variable, aggregate) for aggregate, variable in self.aggregates.items())
-            pattern = Group(pattern, self.keys or (), results, self.keys is None)
+            pattern = algebra.Group(pattern, self.keys or (), results, self.keys is None)
         for condition in self.having:
-            pattern = Filter(pattern, condition)
+            pattern = algebra.Filter(pattern, condition)
         return joined(pattern, self.values)
 
     def ordered(self, pattern: Pattern) -> Pattern:
-        return Order(pattern, self.order) if self.order else pattern
+        return algebra.Order(pattern, self.order) if self.order else pattern
 
     def sliced(self, pattern: Pattern) -> Pattern:
-        return Slice(pattern, self.offset, self.limit) if self.offset or self.limit is not None else pattern
+        return algebra.Slice(pattern, self.offset, self.limit) if self.offset or self.limit is not None else pattern
 
 
 class QueryGrammar(PatternGrammar):
     """Parses a query."""
 
-    def query(self) -> Query:
+    def query(self) -> algebra.Query:
         self.prologue()
-        forms: dict[str, Callable[[], Query]] = {
+        forms: dict[str, Callable[[], algebra.Query]] = {
             "SELECT": self._select,
             "CONSTRUCT": self._construct,
             "DESCRIBE": self._describe,
@@ -96,31 +74,31 @@ class QueryGrammar(PatternGrammar):
                 "and reads nothing from outside; load the data first"
             )
 
-    def _select(self) -> Select:
+    def _select(self) -> algebra.Select:
         pattern = self.select_clause()
-        return Select(pattern, visible(pattern))
+        return algebra.Select(pattern, algebra.visible(pattern))
 
     def sub_select(self) -> Pattern:
         self.advance()
         return self.select_clause()
 
-    def _ask(self) -> Ask:
+    def _ask(self) -> algebra.Ask:
         self._dataset()
-        return Ask(self._unprojected(self._where()))
+        return algebra.Ask(self._unprojected(self._where()))
 
     def _unprojected(self, pattern: Pattern) -> Pattern:
         """A pattern with its modifiers, without projection."""
         modifiers = self._modifiers({})
         return modifiers.sliced(modifiers.ordered(modifiers.grouped(pattern)))
 
-    def _construct(self) -> Construct:
+    def _construct(self) -> algebra.Construct:
         if self.is_word("WHERE", "FROM"):
             return self._short_construct()
         template = self.template_triples()
         self._dataset()
-        return Construct(self._unprojected(self._where()), template)
+        return algebra.Construct(self._unprojected(self._where()), template)
 
-    def _short_construct(self) -> Construct:
+    def _short_construct(self) -> algebra.Construct:
         """CONSTRUCT WHERE: the pattern is the template."""
         self._dataset()
         token = self.token
@@ -129,11 +107,11 @@ class QueryGrammar(PatternGrammar):
         self.triples_block()
         self.expect("}")
         pattern = self.finish_block()
-        if not isinstance(pattern, BasicPattern):
+        if not isinstance(pattern, algebra.BasicPattern):
             self.wrong("CONSTRUCT WHERE takes triples without paths; write CONSTRUCT { … } WHERE { … }", token)
-        return Construct(self._unprojected(pattern), tuple(map(_as_template, pattern.triples)))
+        return algebra.Construct(self._unprojected(pattern), tuple(map(_as_template, pattern.triples)))
 
-    def template_triples(self) -> tuple[Triple, ...]:
+    def template_triples(self) -> tuple[algebra.Triple, ...]:
         """Parse triples in braces. Their blank nodes are new for each solution."""
         self.template = True
         self.expect("{")
@@ -142,20 +120,20 @@ class QueryGrammar(PatternGrammar):
         self.template = False
         statements, self.statements = self.statements, []
         self.labels = set()
-        return tuple(Triple(s, p, o) for s, p, o in statements if isinstance(p, Variable | str))
+        return tuple(algebra.Triple(s, p, o) for s, p, o in statements if isinstance(p, Variable | str))
 
-    def _describe(self) -> Describe:
+    def _describe(self) -> algebra.Describe:
         starred = bool(self.sign("*"))
-        resources: list[Node] = []
+        resources: list[algebra.Node] = []
         while not starred and (self.token.kind == VARIABLE or self.is_iri()):
             resources.append(self.node())
         if not starred and not resources:
             self.fail("'*', a variable or an IRI")
         self._dataset()
-        pattern = self._where() if starred or self.is_word("WHERE") or self.is_sign("{") else UNIT
+        pattern = self._where() if starred or self.is_word("WHERE") or self.is_sign("{") else algebra.UNIT
         if starred:
-            resources += [v for v in visible(pattern) if is_named(v)]
-        return Describe(self._unprojected(pattern), tuple(resources))
+            resources += [v for v in algebra.visible(pattern) if algebra.is_named(v)]
+        return algebra.Describe(self._unprojected(pattern), tuple(resources))
 
     def _where(self) -> Pattern:
         self.word("WHERE")
@@ -165,7 +143,7 @@ class QueryGrammar(PatternGrammar):
         """Parse a SELECT from after its keyword to the end of its modifiers."""
         start = self.token
         modifier = self.word("DISTINCT", "REDUCED")
-        aggregates: dict[Aggregate, Variable] = {}
+        aggregates: dict[algebra.Aggregate, Variable] = {}
         chosen = self._choices(aggregates)
         self._dataset()
         where = self._where()
@@ -174,13 +152,13 @@ class QueryGrammar(PatternGrammar):
             self.wrong("SELECT * cannot be grouped; name what is wanted", start)
         if chosen is None:
             pattern = modifiers.grouped(where)
-            variables = tuple(filter(is_named, visible(pattern)))
+            variables = tuple(filter(algebra.is_named, algebra.visible(pattern)))
         else:
             pattern, variables = self._extended(where, chosen, modifiers, start), tuple(chosen)
-        pattern = Project(modifiers.ordered(pattern), variables)
-        return modifiers.sliced(Distinct(pattern) if modifier == "DISTINCT" else pattern)
+        pattern = algebra.Project(modifiers.ordered(pattern), variables)
+        return modifiers.sliced(algebra.Distinct(pattern) if modifier == "DISTINCT" else pattern)
 
-    def _choices(self, aggregates: dict[Aggregate, Variable]) -> dict[Variable, Expression | None] | None:
+    def _choices(self, aggregates: dict[algebra.Aggregate, Variable]) -> dict[Variable, Expression | None] | None:
         """The variables to select, with the expression of each computed one; None for `*`."""
         if self.sign("*"):
             return None
@@ -208,29 +186,29 @@ class QueryGrammar(PatternGrammar):
         self, where: Pattern, chosen: dict[Variable, Expression | None], modifiers: _Modifiers, start: Token
     ) -> Pattern:
         """The grouped pattern, extended by the selected expressions. Each binds a new variable."""
-        taken = set(visible(where))
+        taken = set(algebra.visible(where))
         keys = {variable for variable, _ in modifiers.keys or ()}
         pattern = modifiers.grouped(where)
         for variable, expression in chosen.items():
-            used = mentioned(variable if expression is None else expression)
-            loose = next((v for v in used if is_named(v) and v not in keys), None)
+            used = algebra.mentioned(variable if expression is None else expression)
+            loose = next((v for v in used if algebra.is_named(v) and v not in keys), None)
             if modifiers.groups and loose is not None:
                 self.wrong(f"{loose} is neither a key of GROUP BY nor inside an aggregate", start)
             if expression is not None:
                 if variable in taken:
                     self.wrong(f"{variable} is already bound by the pattern; choose another name after AS", start)
-                pattern = Extend(pattern, variable, expression)
+                pattern = algebra.Extend(pattern, variable, expression)
                 keys.add(variable)
         return pattern
 
-    def _modifiers(self, aggregates: dict[Aggregate, Variable]) -> _Modifiers:
+    def _modifiers(self, aggregates: dict[algebra.Aggregate, Variable]) -> _Modifiers:
         keys = self._group_by()
         self.aggregates = aggregates
         having = self._having()
         order = self._order_by()
         self.aggregates = None
         offset, limit = self._slice()
-        values = self.data_block() if self.word("VALUES") else UNIT
+        values = self.data_block() if self.word("VALUES") else algebra.UNIT
         return _Modifiers(keys, having, order, offset, limit, aggregates, values)
 
     def _group_by(self) -> tuple[Key, ...] | None:
@@ -288,11 +266,11 @@ class QueryGrammar(PatternGrammar):
         return found.get("OFFSET", 0), found.get("LIMIT")
 
 
-def _as_template(triple: Triple) -> Triple:
+def _as_template(triple: algebra.Triple) -> algebra.Triple:
     """A triple of a pattern as a template: the variables of blank nodes become blank nodes."""
-    return Triple(*map(_unbound, (triple.subject, triple.predicate, triple.object)))
+    return algebra.Triple(*map(_unbound, (triple.subject, triple.predicate, triple.object)))
 
 
-def _unbound(node: Node) -> Node:
-    blank = isinstance(node, Variable) and not is_named(node)
+def _unbound(node: algebra.Node) -> algebra.Node:
+    blank = isinstance(node, Variable) and not algebra.is_named(node)
     return Term(node.name) if blank and isinstance(node, Variable) else node
