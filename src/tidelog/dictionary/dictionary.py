@@ -1,6 +1,6 @@
 """The dictionary: terms to dense ids in order of arrival, and back, for one term or for millions at once.
 
-TermThe texts are in an arena (`arena`). An open-addressing hash table with one 64-bit word per slot finds their ids:
+The texts are in an arena (`arena`). An open-addressing hash table with one 64-bit word per slot finds their ids:
 
     word = tag << 32 | id + 1      0 is an empty slot; the tag is the high half of the hash and also selects the slot
 

@@ -138,7 +138,7 @@ def _leaves_open(step: AtomPattern, steps: Sequence[AtomPattern], bound: Collect
 
 
 def _extended(blocks: Iterator[Bindings], step: AtomPattern, needed: Variables, solver: Solver) -> Iterator[Bindings]:
-    """The bindings sourced by an atom."""
+    """The bindings extended by an atom."""
     for block in blocks:
         for found in step.probes(block):
             yield from (b for b in found.carry_out(needed, solver.budget) if b.length)

@@ -149,7 +149,7 @@ class Evaluator:
             yield from self._with_optional(block, matching(block), pattern)
 
     def _matching(self, pattern: Pattern) -> Callable[[Bindings], Bindings]:
-        """A function from a block to the solutions of `pattern` to join with it, computed once if there are no seeds."""
+        """A function from a block to the solutions of `pattern` to join with it; cached if there are no seeds."""
         found: list[Bindings] = []
 
         def of(block: Bindings) -> Bindings:
