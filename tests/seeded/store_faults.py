@@ -58,7 +58,7 @@ STORE_FAULTS = (
         "lost log unnoticed",
         "nobody remembers which version was acknowledged",
         "store/store.py",
-        "if version < acknowledged:",
+        "if version < reported:",
         "if version < 0:",
     ),
     Fault(

@@ -103,7 +103,7 @@ def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
     """In one transaction, make `named` the manifest of the current version."""
     old = store.manifest
     new = replace(
-        named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), settled=now.metadata,
+        named, generation=old.generation + 1, version=store.version, commit=store.hash.hex(), metadata=now.metadata,
         sums=now.sums, segments=store.segments(now.dictionary),
     )  # fmt: skip
     store.sync()

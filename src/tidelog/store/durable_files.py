@@ -145,6 +145,33 @@ def remove(path: Path) -> None:
         return
 
 
+def write_number(path: Path, number: int) -> None:
+    """Write a number with a checksum to a small file. The file is not synced, and errors are ignored."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.pwrite(descriptor, _number_bytes(number), 0)
+        finally:
+            os.close(descriptor)
+    except OSError:
+        return
+
+
+def read_number(path: Path) -> int:
+    """The number that `write_number` wrote, or 0 if the file is missing or damaged."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return 0
+    number = int.from_bytes(data[:8], "little")
+    return number if data == _number_bytes(number) else 0
+
+
+def _number_bytes(number: int) -> bytes:
+    data = number.to_bytes(8, "little")
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
 class WriterLock:
     """The lock of the one process that may commit."""
 

@@ -13,7 +13,7 @@ from tidelog.store.durable_files import StoredFile
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One commit: when, what, how, and what it came to.
+    """One commit: its time, its algorithm and engine, and the counts of the version.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -40,7 +40,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a version has besides facts, and what most changes leave as it is."""
+    """The rules, prefixes and options of a version. Most changes do not change them."""
 
     rules: tuple[str, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=dict)
@@ -98,9 +98,9 @@ class Manifest:
     base: FactRun | None = None
     deltas: tuple[FactRun, ...] = ()
     segments: tuple[Segment, ...] = ()
-    settled: Metadata = Metadata()
+    metadata: Metadata = Metadata()
     sums: Sums = field(default_factory=Sums)
-    at_floor: Metadata = Metadata()
+    at_floor: Metadata = Metadata()  # of the oldest version that can still be read
 
     @property
     def terms(self) -> int:
@@ -119,10 +119,10 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A version; what it settled, if that changed; its terms from id `start` on, and its change, if in files."""
+    """A version; its metadata, if they changed; its new terms, with ids from `start` on; its change, if in files."""
 
     version: Version
-    settled: Metadata | None
+    metadata: Metadata | None
     sums: Sums
     start: int
     terms: tuple[str, ...] = ()
@@ -130,14 +130,16 @@ class Commit:
 
 
 def to_json(record: Manifest | Commit) -> bytes:
-    return json.dumps(asdict(record), ensure_ascii=False, separators=(",", ":")).encode()
+    raw = asdict(record)
+    raw["settled"] = raw.pop("metadata")  # its name in the file format
+    return json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def commit_from_json(text: bytes) -> Commit:
     raw = json.loads(text)
-    settled = None if raw["settled"] is None else _settled(raw["settled"])
+    metadata = None if raw["settled"] is None else _metadata(raw["settled"])
     version, sums = Version(**raw["version"]), _sums(raw["sums"])
-    return Commit(version, settled, sums, raw["start"], tuple(raw["terms"]), _run(raw["run"]))
+    return Commit(version, metadata, sums, raw["start"], tuple(raw["terms"]), _run(raw["run"]))
 
 
 def manifest_from_json(text: bytes) -> Manifest:
@@ -145,11 +147,8 @@ def manifest_from_json(text: bytes) -> Manifest:
     raw["base"] = _run(raw["base"])
     raw["deltas"] = tuple(_run(r) for r in raw["deltas"])
     raw["segments"] = tuple(Segment(s["start"], s["stop"], StoredFile(**s["file"])) for s in raw["segments"])
-    raw["settled"], raw["at_floor"], raw["sums"] = (
-        _settled(raw["settled"]),
-        _settled(raw["at_floor"]),
-        _sums(raw["sums"]),
-    )
+    raw["metadata"], raw["at_floor"] = _metadata(raw.pop("settled")), _metadata(raw["at_floor"])
+    raw["sums"] = _sums(raw["sums"])
     return Manifest(**raw)
 
 
@@ -160,7 +159,7 @@ def _run(raw: Any) -> FactRun | None:
     return FactRun(raw["start"], raw["to"], raw["rows"], parts)
 
 
-def _settled(raw: Any) -> Metadata:
+def _metadata(raw: Any) -> Metadata:
     return Metadata(tuple(raw["rules"]), raw["prefixes"], raw["options"])
 
 

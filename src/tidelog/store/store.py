@@ -1,20 +1,18 @@
-"""The store: open a directory, read the newest version, commit the next one, go back to an older one.
+"""The store: open a directory, read the newest version, commit the next one, read an older one.
 
-A commit writes its files aside, syncs them, and names them in one SQLite transaction. Small changes are rows of the
-catalog and need no file. What is newer than the manifest is the *tail*; `compaction` folds it into files.
+A commit writes its files, syncs them, and then names them in one SQLite transaction. Small changes are rows of the
+catalog and need no file. The changes after the manifest are the *tail*; `compaction` writes it to files.
 """
 
 from __future__ import annotations
 
 import os
-import struct
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from zlib import crc32
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
@@ -27,8 +25,8 @@ from tidelog.store.records import Commit, FactRun, Manifest, Metadata, Segment, 
 
 SMALL = 20_000  # rows and terms of a change that is stored in the catalog
 _FOLDERS = (runs.FOLDER, dictionary_files.FOLDER, cache.FOLDER, "pins")
-_OURS = {*_FOLDERS, "lock", "acknowledged", FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
-_MARK = struct.Struct("<QI")
+_REPORTED = "acknowledged"  # the last version that was reported to a caller; never ahead of the catalog
+_OURS = {*_FOLDERS, "lock", _REPORTED, FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
 _TRIES = 1000
 _PATIENCE = 100  # twentieths of a second to wait while another process creates the knowledge base
 
@@ -49,7 +47,7 @@ class Store:
     """A knowledge base in a directory."""
 
     def __init__(self, root: Path, *, create: bool = True) -> None:
-        """Open a knowledge base. If `root` is free, `create` one."""
+        """Open the knowledge base at `root`. With `create`, make a new one if there is none."""
         self.root = root
         self.lock = WriterLock(root)
         _check_place(root)
@@ -111,11 +109,11 @@ class Store:
 
     def newest(self) -> int:
         """The newest committed version, of any process."""
-        acknowledged = self._acknowledged()
+        reported = durable_files.read_number(self.root / _REPORTED)
         version, _ = self.catalog.head()
-        if version < acknowledged:
+        if version < reported:
             raise CorruptionError(
-                f"{self.root}: version {acknowledged} was committed, but the catalog ends at {version}: its log is "
+                f"{self.root}: version {reported} was committed, but the catalog ends at {version}: its log is "
                 f"damaged or was removed{durable_files.ADVICE}"
             )
         return version
@@ -151,7 +149,7 @@ class Store:
             E, I = change.apply(E, I)
             if row.commit.version.version > manifest.version:
                 tail, count = change if tail is None else tail.then(change), count + 1
-            metadata, sums, hash_ = row.commit.settled or metadata, row.commit.sums, row.hash
+            metadata, sums, hash_ = row.commit.metadata or metadata, row.commit.sums, row.hash
         self.manifest, self.hash, self.tail, self.tail_commits = manifest, hash_, tail, count
         self.version, self.committed_terms = start.version + len(rows), len(dictionary)
         return StoredVersion(dictionary, E, I, metadata, sums, self.version)
@@ -199,7 +197,7 @@ class Store:
                     dictionary_files.read(self.root, segment, dictionary)
         for run in manifest.deltas:
             E, I = runs.read_delta(self.root, run, dictionary).apply(E, I)
-        return StoredVersion(dictionary, E, I, manifest.settled, manifest.sums, manifest.version)
+        return StoredVersion(dictionary, E, I, manifest.metadata, manifest.sums, manifest.version)
 
     def read_base(self, manifest: Manifest, dictionary: Dictionary) -> tuple[LocalFacts, LocalFacts]:
         if manifest.base is None:
@@ -239,7 +237,7 @@ class Store:
         with self.catalog.reading():
             manifest = self.catalog.manifest()
             commits = [row.commit for row in self.catalog.commits(manifest.floor, version, None)]
-        return next((c.settled for c in reversed(commits) if c.settled), manifest.at_floor)
+        return next((c.metadata for c in reversed(commits) if c.metadata), manifest.at_floor)
 
     # Writing
 
@@ -266,10 +264,10 @@ class Store:
             self._commit_files(commit, change, after)
             self.tail, self.tail_commits = None, 0
         self.version, self.committed_terms = commit.version.version, stop
-        self._acknowledge(self.version)
+        durable_files.write_number(self.root / _REPORTED, self.version)
 
     def _commit_files(self, commit: Commit, change: Delta, after: StoredVersion) -> None:
-        """A large change: its own files, and those of the tail before it."""
+        """Commit a large change: write its files and those of the tail before it."""
         version = commit.version.version
         name = self.fresh_name(version)
         if self.needs_full_snapshot:
@@ -295,7 +293,7 @@ class Store:
         self._name_files(commit, run, (*self.manifest.segments, *segments), metadata, sums)
         self.tail, self.tail_commits = None, 0
         self.version, self.committed_terms = commit.version.version, self.manifest.terms
-        self._acknowledge(self.version)
+        durable_files.write_number(self.root / _REPORTED, self.version)
 
     def _name_files(
         self, commit: Commit, run: FactRun, segments: tuple[Segment, ...], metadata: Metadata, sums: Sums
@@ -309,7 +307,7 @@ class Store:
             )
         base = run if run.start is None else old.base
         new = replace(
-            old, generation=old.generation + 1, version=version, base=base, settled=metadata, segments=segments,
+            old, generation=old.generation + 1, version=version, base=base, metadata=metadata, segments=segments,
             deltas=tuple(deltas) if base is run else (*deltas, run), sums=sums,
         )  # fmt: skip
         self.sync()
@@ -335,7 +333,7 @@ class Store:
         return f"{number:08d}-{uuid.uuid4().hex[:12]}"
 
     def _append(self, commit: Commit, data: bytes | None, manifest: Manifest | None, retired: set[str]) -> None:
-        """Commit in one transaction. If it fails at the very end, ask the catalog whether it was made after all."""
+        """Commit in one transaction. If it fails at the very end, the catalog says whether it was made after all."""
         hash_: bytes | None = None
         try:
             with self.catalog.transaction() as connection:
@@ -363,29 +361,6 @@ class Store:
             self._pin.release()
         self._pin = Pin(self.root, manifest.generation)
 
-    def _acknowledge(self, version: int) -> None:
-        """Record the version that is reported to the caller. Not synced: it must only never be ahead of the catalog."""
-        data = struct.pack("<Q", version)
-        try:
-            descriptor = os.open(self.root / "acknowledged", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            try:
-                os.pwrite(descriptor, _MARK.pack(version, crc32(data)), 0)
-            finally:
-                os.close(descriptor)
-        except OSError:
-            return
-
-    def _acknowledged(self) -> int:
-        """The last version that was reported to a caller, or 0 if unknown."""
-        try:
-            data = (self.root / "acknowledged").read_bytes()
-        except OSError:
-            return 0
-        if len(data) != _MARK.size:
-            return 0
-        version, checksum = _MARK.unpack(data)
-        return int(version) if crc32(struct.pack("<Q", version)) == checksum else 0
-
 
 def cache_name(manifest: Manifest) -> str:
     """The name of the cache of the base, made from one of its files; "" if there is no base."""
@@ -403,10 +378,6 @@ def _check_place(root: Path) -> None:
         foreign = sorted(set(os.listdir(root)) - _OURS)
         if foreign:
             raise StoreError(f"{root} is no knowledge base: it holds {foreign[0]}. Give the path of one, or a new path")
-        lost = any(
-            any((root / folder).iterdir())
-            for folder in (runs.FOLDER, dictionary_files.FOLDER)
-            if (root / folder).is_dir()
-        )
-        if lost:
+        folders = (root / runs.FOLDER, root / dictionary_files.FOLDER)
+        if any(folder.is_dir() and any(folder.iterdir()) for folder in folders):
             raise CorruptionError(f"{root / FILE} is missing{durable_files.ADVICE}")
