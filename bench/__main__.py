@@ -43,13 +43,13 @@ FULL = "full"
 
 @dataclass(frozen=True)
 class Seconds:
-    """Limits of one measurement unless the command line has another, and up to when it is repeated."""
+    """`limit`: the default time limit of one measurement. `repeat`: it is repeated until its runs took this long."""
 
     limit: float
     repeat: float
 
 
-PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # by whether the run is quick
+PEERS = {True: Seconds(90, 2), False: Seconds(120, 10)}  # the key says whether the run is quick
 OWL = {True: Seconds(90, 2), False: Seconds(300, 10)}
 CHANGES = {True: Seconds(20, 0.5), False: Seconds(30, 2)}
 UPDATES = {True: Seconds(20, 0.5), False: Seconds(60, 12)}
@@ -57,14 +57,14 @@ QUERIES = {True: Seconds(60, 0.5), False: Seconds(600, 5)}
 
 
 class Report(Protocol):
-    """The module that makes a page of a result."""
+    """A module that writes the page of a result."""
 
     def write(self, result: report.Result, folder: Path, name: str) -> None: ...
     def publish(self, source: Path, docs: Path) -> None: ...
     def markdown(self, result: report.Result) -> str: ...
 
 
-# The pages, by the name of the full result that each is made from.
+# The module of each page, by the name of the full result that the page shows.
 PAGES: dict[str, Report] = {
     FULL: report,
     f"{owl.NAME}-{FULL}": owl,
@@ -104,14 +104,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _publish() -> None:
-    """Every page whose full run is there."""
+    """Write every page that has the result of a full run."""
     for name, page in PAGES.items():
         if (RESULTS / f"{name}.json").exists():
             page.publish(RESULTS / f"{name}.json", DOCS)
 
 
 def _extent(options: argparse.Namespace, whole: bool) -> str:
-    """What a result is called: only that of a full run is published."""
+    """The last part of the name of a result. Only a result with the name `full` is published."""
     return "quick" if options.quick else FULL if whole else "some"
 
 
@@ -130,7 +130,7 @@ def _owl(options: argparse.Namespace) -> int:
 def _engines(
     options: argparse.Namespace, chosen: Sequence[Workload], name: str, seconds: dict[bool, Seconds], page: Report
 ) -> int:
-    """Workloads on several engines."""
+    """Run workloads on several engines, and return 1 if the engines disagree."""
     if not chosen:
         return 0
     result = run.run(chosen, RESULTS / "data", _limits(options, seconds))
@@ -191,7 +191,7 @@ def _spark(options: argparse.Namespace) -> int:
 def _changes(
     options: argparse.Namespace, chosen: Sequence[group.Size], name: str, seconds: dict[bool, Seconds], page: Report
 ) -> int:
-    """Changes by several algorithms."""
+    """Run changes with several algorithms, and return 1 if a size failed."""
     if not chosen:
         return 0
     result = group.run(chosen, RESULTS / "data", _limits(options, seconds))
@@ -207,7 +207,7 @@ def _finish(options: argparse.Namespace, result: report.Result, name: str, page:
 
 
 def chosen_workloads(names: Sequence[str], quick: bool, every: str, workloads: Sequence[Workload]) -> list[Workload]:
-    """Workloads by their own names, or all when the group is meant; with the engines of a quick or full run."""
+    """The workloads in `names`; all if `names` is empty or contains the group's name `every`."""
     named = [w for w in workloads if not names or every in names or w.name in names]
     return [replace(w, engines=w.quick) for w in named if w.quick] if quick else named
 
@@ -215,14 +215,14 @@ def chosen_workloads(names: Sequence[str], quick: bool, every: str, workloads: S
 def chosen_sizes(
     names: Sequence[str], quick: bool, every: str = group.NAME, sizes: Sequence[group.Size] = group.SIZES
 ) -> list[group.Size]:
-    """Sizes by their own names, or those of a quick or full run when the whole group is meant."""
+    """The sizes in `names`; those of a quick or full run if `names` is empty or contains the group's name `every`."""
     if not names or every in names:
         return [size for size in sizes if (size.quick if quick else size.full)]
     return [size for size in sizes if size.name in names]
 
 
 def _limits(options: argparse.Namespace, seconds: dict[bool, Seconds]) -> Limits:
-    """Nine tenths of the machine's memory: a measurement that swaps measures nothing."""
+    """The limits of a measurement: nine tenths of the machine's memory, because swapping would distort the result."""
     default = seconds[options.quick]
     return Limits(options.seconds or default.limit, physical_bytes() * 9 // 10, default.repeat)
 

@@ -1,4 +1,4 @@
-"""What a measurement is given and what it returns. Both travel between processes as JSON."""
+"""The input and the result of a measurement. Both are sent between processes as JSON."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Self
 
 @dataclass(frozen=True)
 class Case:
-    """A program and its data in a folder. RDF workloads name their data; other programs import theirs."""
+    """A program and its data in a folder. RDF workloads have `data`; other programs import their data themselves."""
 
     name: str
     folder: str
     program: str
     counted: tuple[str, ...]  # the predicates whose sizes are compared between engines
     data: str | None = None  # N-Triples
-    ontology: str | None = None  # for engines that take an ontology instead of rules
+    ontology: str | None = None  # for engines that read an ontology instead of rules
 
     @property
     def program_path(self) -> Path:
@@ -39,7 +39,7 @@ class Case:
 
 @dataclass
 class Measure:
-    """One run of one engine. `seconds` by phase; `facts` by counted predicate, explicit and derived together."""
+    """One run of one engine: the seconds of each phase, and the number of facts of each counted predicate."""
 
     seconds: dict[str, float]
     facts: dict[str, int]

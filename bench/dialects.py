@@ -1,4 +1,4 @@
-"""Rules in the words of the peers. Enough for the workloads: positive bodies and comparisons."""
+"""Rules in the syntax of other engines, as far as the workloads need it: positive bodies and comparisons."""
 
 from __future__ import annotations
 

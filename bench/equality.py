@@ -1,8 +1,8 @@
 """Equality by rewriting against equality by axioms: facts stored, seconds, and seconds to remove one equality.
 
-Individuals come in cliques of 2 to 50. In `asserted` each clique is a ring of `owl:sameAs`, so that it survives one
-removal; in `keyed` its members share a value of a property that only one thing can have, and the equalities follow from
-a rule. Each individual has a name of its own, and some know somebody.
+Individuals form cliques of 2 to 50. In the data set `asserted` each clique is a ring of `owl:sameAs`, so that it is
+still a clique after one removal. In `keyed` the members of a clique have the same mail address, and a rule derives that
+they are equal. Each individual has its own name, and one in twenty knows another.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import tidelog
 from bench import machine
-from bench.report import fill, machine_line, table
+from bench.report import fill, machine_line, table, write_result
 from tidelog.model.facts import Fact
 from tidelog.model.terms import OWL, Term, iri, string
 
@@ -28,7 +28,7 @@ NAME = "equality"
 Result = dict[str, Any]
 
 SMALLEST, LARGEST = 2, 50
-SIZES = {True: 1_000, False: 10_000}  # individuals, by whether the run is quick
+SIZES = {True: 1_000, False: 10_000}  # individuals of a quick and of a full run
 REPEATS = 5
 
 SAME_AS = iri(f"{OWL}sameAs")
@@ -45,7 +45,7 @@ AXIOMS = """
 
 @dataclass(frozen=True)
 class Data:
-    """Facts with rules, and for each way to lose an equality the facts to remove, one after the other."""
+    """Facts and rules. `losses`: for each way to lose an equality, several removals to measure."""
 
     facts: list[Fact]
     rules: str
@@ -65,7 +65,7 @@ def triple(subject: Term, predicate: str, object_: Term) -> Fact:
 
 
 def about(individuals: list[Term]) -> list[Fact]:
-    """A name for each, and acquaintances for one in twenty."""
+    """A name for each individual, and `knows` for one in twenty."""
     random = Random(0)
     names = [triple(x, "name", string(x)) for x in individuals]
     knowing = [triple(x, "knows", random.choice(individuals)) for x in individuals[::20]]
@@ -99,7 +99,7 @@ WAYS = {"rewriting": "", "off": AXIOMS}
 
 
 def run(quick: bool) -> Result:
-    """Everything that was measured, ready for JSON."""
+    """Measure all data sets, and return the result for JSON."""
     versions = {"tidelog": tidelog.__version__}
     results: Result = {"machine": machine.describe(), "versions": versions, "individuals": SIZES[quick], "data": {}}
     for name, make in DATA.items():
@@ -127,7 +127,7 @@ def _measured(name: str, way: str, data: Data) -> Result:
 
 
 def _removed(kb: tidelog.KnowledgeBase, removals: list[list[Fact]], algorithm: str) -> Result:
-    """Each removal as if it were the only one; the first is not counted, it sorts what the others find sorted."""
+    """Preview each removal. The median leaves out the first, which also pays for sorting that the others reuse."""
     seconds, lost = [], 0
     for removal in removals:
         start = time.perf_counter()
@@ -138,7 +138,7 @@ def _removed(kb: tidelog.KnowledgeBase, removals: list[list[Fact]], algorithm: s
 
 
 def _check(name: str, ways: Result) -> None:
-    """Both ways must show the same, at first and after each removal."""
+    """Raise an error unless both ways show the same numbers of facts, before and after the removals."""
     first, second = ways.values()
     seen = [(r["seen"], {k: v["lost"] for k, v in r["removals"].items()}) for r in (first, second)]
     if seen[0] != seen[1]:
@@ -177,14 +177,11 @@ def _called(way: str) -> str:
 
 
 def write(result: Result, folder: Path, name: str) -> None:
-    """`name.json` and `name.md` in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{name}.md").write_text(markdown(result))
+    write_result(result, folder, name, markdown(result))
 
 
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated part of `equality.md`; put the data beside it."""
+    """Rewrite the generated part of `equality.md`, and copy the data next to it."""
     fill(docs / f"{NAME}.md", markdown(json.loads(source.read_text())))
     shutil.copyfile(source, docs / f"{NAME}.json")
 

@@ -1,8 +1,7 @@
-"""Proofs of random derived facts of universities: milliseconds for each, all of them checked; then all instances.
+"""Proofs of random derived facts of LUBM: milliseconds for each. Each proof is checked. Then tables of all instances.
 
-A proof is asked for as a user would, fact by fact, with nothing kept in between but what the knowledge base keeps
-anyway. The check (`tests.reference.checking`) knows nothing of the search: each step is an instance of a rule, each
-leaf an explicit fact, and no fact proves itself.
+Facts are explained one by one with `kb.explain`. The check (`tests.reference.checking`) does not use the code of the
+search. It tests that each step is an instance of a rule, each leaf is an explicit fact, and no fact proves itself.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from typing import Any
 
 import tidelog
 from bench import machine
-from bench.report import fill, machine_line, table
+from bench.report import fill, machine_line, table, write_result
 from bench.workloads import NAMED, prepare
 from tests.reference.checking import check
 from tidelog.knowledge_base import KnowledgeBase
@@ -29,14 +28,14 @@ NAME = "explain"
 PAGE = "explanations-benchmark"
 Result = dict[str, Any]
 
-# Universities and facts to be proved, by whether the run is quick.
+# Universities and facts to prove, in a quick and in a full run.
 SIZES = {True: (1, 1_000), False: (10, 10_000)}
 PARTS = (50, 95, 99, 100)
 PATTERNS = {"all persons": "[?x, rdf:type, ub:Person]", "all facts": "[?x, ?p, ?y]"}
 
 
 def run(quick: bool, data: Path) -> Result:
-    """Everything that was measured, ready for JSON."""
+    """Measure proofs and tables, and return the result for JSON."""
     universities, proofs = SIZES[quick]
     case = prepare(NAMED[f"lubm-{universities}"], data)
     with tidelog.open() as kb:
@@ -55,7 +54,7 @@ def run(quick: bool, data: Path) -> Result:
 
 
 def _proofs(kb: KnowledgeBase, facts: list[Fact]) -> Result:
-    """Prove each fact; the first is not counted, it sorts what the others find sorted."""
+    """Prove each fact. The first proof is not counted, because it also pays for sorting that the others reuse."""
     kb.explain(facts[0])
     elapsed, used, found = [], [], []
     for fact in facts:
@@ -79,7 +78,7 @@ def _parts(seconds: list[float]) -> dict[str, float]:
 
 
 def _check(kb: KnowledgeBase, facts: list[Fact], found: list[tidelog.Explanation]) -> None:
-    """Every proof must be one. The rules have no negation, so the check needs no facts besides the leaves."""
+    """Raise an error if a proof is wrong. The rules have no negation, so the check needs only the leaves."""
     leaves = {leaf for explanation in found for leaf in explanation.proof.leaves()}
     explicit = set(kb._engine.fact_set(leaves) & kb._state.E)
     for fact, explanation in zip(facts, found, strict=True):
@@ -127,14 +126,11 @@ def _tables(result: Result) -> Iterator[tuple[str, ...]]:
 
 
 def write(result: Result, folder: Path, name: str) -> None:
-    """`name.json` and `name.md` in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{name}.md").write_text(markdown(result))
+    write_result(result, folder, name, markdown(result))
 
 
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated part of the page; put the data beside it."""
+    """Rewrite the generated part of the page, and copy the data next to it."""
     fill(docs / f"{PAGE}.md", markdown(json.loads(source.read_text())))
     shutil.copyfile(source, docs / f"{PAGE}.json")
 

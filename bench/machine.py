@@ -1,4 +1,4 @@
-"""The machine, the versions and the commit that a result was measured on, and memory as the system counts it."""
+"""Describes the machine, the versions and the commit of a result, and measures the memory of a process."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def describe() -> dict[str, object]:
 
 
 def commit() -> str:
-    """The short commit hash, with `+` when the tree has changes that are not committed."""
+    """The short commit hash, with `+` if the tree has changes that are not committed."""
     head = _git("rev-parse", "--short", "HEAD")
     return (head + "+" * bool(_git("status", "--porcelain", "--", "src", "bench"))) if head else "not committed"
 
@@ -53,7 +53,7 @@ def physical_bytes() -> int:
 
 
 def resident_bytes() -> int:
-    """Memory of this process now; its peak where the system does not say."""
+    """The memory of this process now; its peak if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except OSError:
@@ -61,7 +61,7 @@ def resident_bytes() -> int:
 
 
 def peak_bytes() -> int:
-    """The most memory this process had; where Linux says, without what its parent had when it started it."""
+    """The peak memory of this process. On Linux, without the memory that it inherited from its parent."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))

@@ -1,4 +1,4 @@
-"""Runs an engine on a case in a process of its own, within limits, and says why when there is no result."""
+"""Runs an engine on a case in its own process, within limits. If there is no result, the error says why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 
 @dataclass(frozen=True)
 class Limits:
-    """Of one measurement; it is repeated while its runs took less than `repeat_seconds` together."""
+    """The limits of one measurement. It is repeated until its runs took `repeat_seconds` in total."""
 
     seconds: float
     bytes: int
@@ -27,11 +27,11 @@ class Limits:
 
 
 class MeasurementError(Exception):
-    """The engine gave no result; the message is the reason shown in the table."""
+    """The engine returned no result. The table shows the message."""
 
 
 def measure(engine: str, case: Case, limits: Limits) -> list[Measure]:
-    """Up to `REPEATS` runs, the same policy for every engine."""
+    """Run an engine up to `REPEATS` times. The policy is the same for every engine."""
     runs: list[Measure] = []
     while len(runs) < REPEATS and sum(run.total for run in runs) < limits.repeat_seconds:
         runs.append(_once(engine, case, limits))
@@ -45,7 +45,7 @@ def _once(engine: str, case: Case, limits: Limits) -> Measure:
 
 
 def in_process(module: str, *arguments: str, limits: Limits, seconds: float | None, output: int) -> dict[str, Any]:
-    """What a worker module leaves as JSON in the file it is given; `output` is where its standard output goes."""
+    """Run a worker module, and return the JSON that it writes to its result file. `output`: its standard output."""
     with TemporaryDirectory() as folder:
         result = Path(folder, "result.json")
         command = [sys.executable, "-m", module, str(result), str(limits.bytes), *arguments]

@@ -1,7 +1,7 @@
-"""OWL 2 RL against its peers: the same data and ontology, files to closure; the page compares times and closures.
+"""OWL 2 RL on tidelog and on other reasoners: the same data and ontology, from files to the closure.
 
-owlrl does the smallest size only. The closures differ because reasoners differ in what else they state; the page lists
-every kind of triple that does.
+owlrl runs the smallest size only. The closures differ, because reasoners add different triples besides those that the
+rules require. The page lists every kind of triple whose number differs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import product
 from pathlib import Path
 
 from bench.maintenance.tables import NO_RESULT, count
-from bench.report import COLUMNS, Result, engine_rows, fill, machine_line, table
+from bench.report import COLUMNS, Result, engine_rows, fill, machine_line, table, write_result
 from bench.workloads import Workload, university
 
 NAME = "owl"
@@ -28,14 +28,11 @@ WORKLOADS = (
 
 
 def write(result: Result, folder: Path, name: str) -> None:
-    """`name.json` and `name.md` in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{name}.md").write_text(markdown(result))
+    write_result(result, folder, name, markdown(result))
 
 
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated part of `owl.md`; put the data beside it."""
+    """Rewrite the generated part of `owl.md`, and copy the data next to it."""
     fill(docs / f"{NAME}.md", markdown(json.loads(source.read_text())))
     shutil.copyfile(source, docs / f"{NAME}.json")
 
@@ -61,7 +58,7 @@ def _ratios(result: Result) -> Iterator[str]:
 
 
 def _times(peer: Result, own: float) -> str:
-    """A peer that was stopped took at least the limit."""
+    """How many times longer the peer took. A peer that was stopped took at least the time limit."""
     if "total" in peer:
         return f"{peer['total'] / own:.1f}"
     limit = LIMIT.fullmatch(peer["skipped"])

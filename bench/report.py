@@ -1,4 +1,4 @@
-"""Tables and a plot from the JSON of a run; the only way numbers get into the documentation."""
+"""Tables and a plot from the JSON of a run. All numbers in the documentation are written this way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.engines import ENGINES
 Result = dict[str, Any]
 
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
-MANY = 1_000_000  # facts from which on the memory of the libraries themselves no longer hides that of the facts
+MANY = 1_000_000  # with fewer facts, the memory of the libraries hides that of the facts
 COLUMNS = (
     "workload",
     "engine",
@@ -28,15 +28,20 @@ COLUMNS = (
 
 
 def write(result: Result, folder: Path, name: str) -> None:
-    """`name.json`, `name.md` and `name.png` in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    (folder / f"{name}.md").write_text(markdown(result))
+    """Write `name.json`, `name.md` and `name.png` in the folder."""
+    write_result(result, folder, name, markdown(result))
     plot(result, folder / f"{name}.png")
 
 
+def write_result(result: Result, folder: Path, name: str, page: str) -> None:
+    """Write `name.json`, and `page` as `name.md`, in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    (folder / f"{name}.md").write_text(page)
+
+
 def publish(source: Path, docs: Path) -> None:
-    """Rewrite the generated parts of `benchmarks.md` and README.md; put the data and the plot beside the former."""
+    """Rewrite the generated parts of `benchmarks.md` and README.md, and write the data and the plot to `docs`."""
     result = json.loads(source.read_text())
     fill(docs / "benchmarks.md", f"{markdown(result)}\n![seconds by engine](benchmarks.png)\n")
     fill(docs.parent / "README.md", "\n".join(_ratios(result)) + "\n")
@@ -45,7 +50,7 @@ def publish(source: Path, docs: Path) -> None:
 
 
 def fill(page: Path, text: str) -> None:
-    """Replace what stands between the two markers of a page."""
+    """Replace the text between the two markers of a page."""
     head, begin, rest = page.read_text().partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
@@ -102,7 +107,7 @@ def _cells(run: Result, own: float | None, same_rules: bool) -> tuple[str, ...]:
 
 
 def _ratios(result: Result) -> Iterator[str]:
-    """The two comparisons with Nemo, whose whole run is one number."""
+    """Compare total and closure time with Nemo's total time. Nemo reports no time for the closure alone."""
     for name, workload in result["workloads"].items():
         own, nemo = (workload["engines"].get(engine, {}) for engine in ("tidelog", "nemo"))
         if "total" not in own or "total" not in nemo:

@@ -1,4 +1,4 @@
-"""The benchmark run: workload by workload, engine by engine, then the check that all engines agree."""
+"""Runs workloads: one after the other, engine by engine. Then checks that all engines agree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = dict[str, Any]
 
 
 def run(workloads: Iterable[Workload], data: Path, limits: Limits) -> Result:
-    """Everything that was measured, ready for JSON."""
+    """Run the workloads, and return the result for JSON."""
     workloads = list(workloads)
     used = {name for workload in workloads for name in workload.engines}
     versions = {name: engine.version for name, engine in ENGINES.items() if name in used}
@@ -48,7 +48,7 @@ def _run_workload(workload: Workload, data: Path, limits: Limits, forecast: Fore
 
 
 class Forecast:
-    """Spares measurements that cannot end in time, judging by the smaller size of the same family."""
+    """Skips measurements that would exceed the time limit, judging by the smaller size of the same family."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -68,7 +68,7 @@ class Forecast:
 
 
 def _summary(runs: list[Result]) -> Result:
-    """The median of each phase, the facts, and the highest memory; all totals are kept."""
+    """The median time of each phase, all total times, the facts, and the highest memory of some runs."""
     seconds = {phase: median(run["seconds"][phase] for run in runs) for phase in runs[0]["seconds"]}
     totals = [sum(run["seconds"].values()) for run in runs]
     peak = max(run["peak_bytes"] for run in runs)
@@ -76,7 +76,7 @@ def _summary(runs: list[Result]) -> Result:
 
 
 def disagreement(engines: dict[str, Result]) -> str | None:
-    """Which engines with the same rules found different numbers of facts; none when all agree."""
+    """The numbers of facts of engines with the same rules, as text, if they differ; else None."""
     facts = {n: r["facts"] for n, r in engines.items() if "facts" in r and ENGINES[n].same_rules}
     if len({tuple(sorted(counts.items())) for counts in facts.values()}) <= 1:
         return None

@@ -1,4 +1,4 @@
-"""The workloads, as data: how to make each one, and which engines can run it."""
+"""The workloads as data: how to generate each one, and which engines can run it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ EDGES_PER_NODE = 2.5
 
 @dataclass(frozen=True)
 class Workload:
-    """One size of a family. Within a family an engine's time is expected to grow at least with the size."""
+    """One size of a family. Within a family, the time of an engine should grow at least linearly with the size."""
 
     family: str
     label: str
@@ -111,7 +111,7 @@ NAMED = {workload.name: workload for workload in WORKLOADS}
 
 
 def prepare(workload: Workload, root: Path) -> Case:
-    """The workload's case; generated once and kept until the generators change."""
+    """The case of the workload. It is generated once, and again after the generators have changed."""
     folder = root.resolve() / _fingerprint() / workload.name
     case = folder / "case.json"
     if not case.exists():
@@ -122,7 +122,7 @@ def prepare(workload: Workload, root: Path) -> Case:
 
 
 def _remove_all_but(current: Path) -> None:
-    """Data of older generators, which nothing will read again."""
+    """Delete the data of older generators."""
     for old in set(current.parent.glob("*")) - {current}:
         shutil.rmtree(old)
 
