@@ -36,7 +36,7 @@ from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
 from tidelog.errors import StoreError
 from tidelog.queries.answers import FactAnswers
-from tidelog.store import dictionary_files, durable_files
+from tidelog.store import durable_files, runs
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import WriterLock
 from tidelog.store.records import Commit, Segment, Sums
@@ -223,7 +223,7 @@ class SparkBackend:
         dictionary, start = self._local.dictionary, store.manifest.terms
         if start == len(dictionary):
             return []
-        return [dictionary_files.write(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
+        return [runs.write_terms(store.root, store.fresh_name(start), dictionary, start, len(dictionary))]
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:

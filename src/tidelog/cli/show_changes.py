@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import natural
+from tidelog.cli.commands import natural
 from tidelog.cli.output import print_json, visible
 
 if TYPE_CHECKING:

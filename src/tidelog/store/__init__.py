@@ -11,12 +11,11 @@
     catalog            the SQLite database: rows with checksums, in a chain
     records            the content of the rows
     delta              the net change of a version
-    runs               facts <-> Parquet
-    dictionary_files   dictionary <-> Parquet
+    runs               facts and terms <-> Parquet
     cache              facts and dictionary <-> one mapped file
     digest             one number for a set of facts, independent of their order
     store              opens, reads and commits
-    compaction         merges small changes into files, forgets old versions
+    compaction         merges small changes into files, deletes old versions
     verification       checks all files
 
 No module here derives facts.

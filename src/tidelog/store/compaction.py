@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tidelog.errors import StoreError
 from tidelog.kernel.table import compact_runs
-from tidelog.store import cache, dictionary_files, durable_files, runs
+from tidelog.store import cache, durable_files, runs
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
@@ -138,5 +138,5 @@ def sweep(store: Store) -> None:
 
 
 def _present(root: Path) -> set[str]:
-    folders = (root / runs.FOLDER, root / dictionary_files.FOLDER)
+    folders = (root / runs.FOLDER, root / runs.DICTIONARY_FOLDER)
     return {f"{folder.name}/{path.name}" for folder in folders if folder.is_dir() for path in folder.iterdir()}

@@ -1,15 +1,16 @@
-"""Facts as Parquet files, one for each predicate. Spark, DuckDB and pandas can read them.
+"""Facts and terms as Parquet files. Spark, DuckDB and pandas can read them.
 
     a base     all facts, `explicit`: whether a row is explicit          c0, c1, …: ids of terms, rows in order
     a delta    a change, `change`: the set a row belongs to              0, 1: explicit facts gained, lost; 2, 3: facts
 
-The columns of a triple are subject, predicate and object; triples are sorted by predicate.
+There is one file of facts for each predicate. The columns of a triple are subject, predicate and object; triples are
+sorted by predicate. A file of the dictionary has the columns (id, term); its ids continue those of the file before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +24,17 @@ from tidelog.errors import CorruptionError
 from tidelog.kernel.rows import Ints, Mask, layout_for, sorting
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Term
 from tidelog.store import durable_files
 from tidelog.store.delta import ChangeRows, Delta, from_rows
 from tidelog.store.durable_files import ADVICE, Sink
-from tidelog.store.records import FactRun, PredicateFile
+from tidelog.store.records import FactRun, PredicateFile, Segment
 
 FOLDER = "runs"
+DICTIONARY_FOLDER = "dictionary"
 _GROUP = 1 << 20
+_FEW = 1000  # up to this number, terms are added one by one
+_TERMS = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.binary(), False)])
 
 Marks = npt.NDArray[np.generic]
 RunBlock = tuple[Relation, Sequence[Ints], Marks]
@@ -95,18 +99,13 @@ def _write(
             column_encoding=encodings or None, write_statistics=True,
         )  # fmt: skip
         with writer:
-            for relation, columns, marks in _chain(first, blocks):
+            for relation, columns, marks in chain((first,), blocks):
                 arrays = [pa.array(c, pa.int32()) for c in _with_predicate(relation, columns, len(marks))]
                 writer.write_table(pa.Table.from_arrays([*arrays, pa.array(marks, kind)], schema=schema), _GROUP)
                 rows += len(marks)
 
     entry = durable_files.write(root, f"{FOLDER}/{name}.parquet", fill)
     return PredicateFile(predicate, arity, rows, entry)
-
-
-def _chain(first: RunBlock, others: Iterator[RunBlock]) -> Iterator[RunBlock]:
-    yield first
-    yield from others
 
 
 def _with_predicate(relation: Relation, columns: Sequence[Ints], length: int) -> list[Ints]:
@@ -175,15 +174,50 @@ def _read(root: Path, part: PredicateFile, mark: str, dictionary: Dictionary) ->
 
 def _columns(root: Path, part: PredicateFile, mark: str) -> tuple[list[Ints], Marks]:
     view = durable_files.mapped(root, part.file)
-    table = _checked(root / part.file.name, lambda: parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read())
+    table = _read_parquet(root / part.file.name, view)
     if table.num_rows != part.rows or table.num_columns != part.arity + 1:
         raise CorruptionError(f"{root / part.file.name} does not hold what the catalog says{ADVICE}")
     columns = [table.column(f"c{i}").to_numpy().astype(np.int64) for i in range(part.arity)]
     return columns, table.column(mark).to_numpy()
 
 
-def _checked(path: Path, read: Callable[[], pa.Table]) -> pa.Table:
+def _read_parquet(path: Path, view: memoryview, columns: list[str] | None = None) -> pa.Table:
     try:
-        return read()
+        return parquet.ParquetFile(pa.BufferReader(pa.py_buffer(view))).read(columns)
     except (pa.ArrowException, OSError) as error:
         raise CorruptionError(f"{path} cannot be read: {error}{ADVICE}") from error
+
+
+def write_terms(root: Path, name: str, dictionary: Dictionary, start: int, stop: int) -> Segment:
+    """Write the terms with ids from `start` to `stop` - 1."""
+
+    def fill(sink: Sink) -> None:
+        stream = pa.PythonFile(sink, "w")
+        with parquet.ParquetWriter(stream, _TERMS, compression="zstd", use_dictionary=False) as writer:
+            for first, array in dictionary.arrays(start, stop):
+                ids = pa.array(np.arange(first, first + len(array), dtype=np.int32))
+                writer.write_table(pa.Table.from_arrays([ids, array], schema=_TERMS))
+
+    return Segment(start, stop, durable_files.write(root, f"{DICTIONARY_FOLDER}/{name}.parquet", fill))
+
+
+def read_terms(root: Path, segment: Segment, dictionary: Dictionary) -> None:
+    """Add the terms of a segment to a dictionary that ends where the segment starts."""
+    path = root / segment.file.name
+    for chunk in _read_parquet(path, durable_files.mapped(root, segment.file), ["term"]).column("term").chunks:
+        dictionary.encode_many(chunk)
+    if len(dictionary) != segment.stop:
+        raise CorruptionError(f"{path} does not hold the terms the catalog says{ADVICE}")
+
+
+def add_terms(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
+    """Add the terms of a commit. The dictionary must end at `start`, or contain these terms already."""
+    if start + len(texts) <= len(dictionary):
+        return
+    if len(dictionary) != start:
+        raise CorruptionError(f"the terms of the catalog start at {start}, not {len(dictionary)}{ADVICE}")
+    if len(texts) > _FEW:
+        dictionary.encode_many(pa.array([t.encode() for t in texts], pa.binary()))
+    else:
+        for text in texts:
+            dictionary.encode(Term(text))

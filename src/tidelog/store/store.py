@@ -17,14 +17,14 @@ from pathlib import Path
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
-from tidelog.store import cache, delta, dictionary_files, durable_files, runs
+from tidelog.store import cache, delta, durable_files, runs
 from tidelog.store.catalog import FILE, Catalog, CommitRow
 from tidelog.store.delta import Delta
 from tidelog.store.durable_files import Pin, WriterLock
 from tidelog.store.records import Commit, FactRun, Manifest, Metadata, Segment, Sums, Version
 
 SMALL = 20_000  # rows and terms of a change that is stored in the catalog
-_FOLDERS = (runs.FOLDER, dictionary_files.FOLDER, cache.FOLDER, "pins")
+_FOLDERS = (runs.FOLDER, runs.DICTIONARY_FOLDER, cache.FOLDER, "pins")
 _REPORTED = "acknowledged"  # the last version that was reported to a caller; never ahead of the catalog
 _OURS = {*_FOLDERS, "lock", _REPORTED, FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
 _TRIES = 1000
@@ -134,7 +134,7 @@ class Store:
             return self.read()
         for segment in manifest.segments:
             if segment.stop > len(now.dictionary):
-                dictionary_files.read(self.root, segment, now.dictionary)
+                runs.read_terms(self.root, segment, now.dictionary)
         if manifest.generation != self.manifest.generation:
             self.tail, self.tail_commits = None, 0
         return self._replay(now, manifest, rows)
@@ -144,7 +144,7 @@ class Store:
         dictionary, E, I = start.dictionary, start.E, start.I
         metadata, sums, tail, count, hash_ = start.metadata, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
-            dictionary_files.add(dictionary, row.commit.start, row.commit.terms)
+            runs.add_terms(dictionary, row.commit.start, row.commit.terms)
             change = self.change_of(row, dictionary)
             E, I = change.apply(E, I)
             if row.commit.version.version > manifest.version:
@@ -186,7 +186,7 @@ class Store:
         if held is None or len(held[0]) > manifest.terms:
             dictionary = Dictionary() if known is None else known
             for segment in manifest.segments if known is None else ():
-                dictionary_files.read(self.root, segment, dictionary)
+                runs.read_terms(self.root, segment, dictionary)
             E, I = self.read_base(manifest, dictionary)
             if name:
                 cache.write(self.root, name, dictionary, E, I, manifest.terms)
@@ -194,7 +194,7 @@ class Store:
             dictionary, E, I = held
             for segment in manifest.segments:
                 if segment.stop > len(dictionary):
-                    dictionary_files.read(self.root, segment, dictionary)
+                    runs.read_terms(self.root, segment, dictionary)
         for run in manifest.deltas:
             E, I = runs.read_delta(self.root, run, dictionary).apply(E, I)
         return StoredVersion(dictionary, E, I, manifest.metadata, manifest.sums, manifest.version)
@@ -256,7 +256,7 @@ class Store:
         stop = len(after.dictionary)
         start = self.committed_terms
         if len(change) <= SMALL and stop - start <= SMALL:
-            small = replace(commit, start=start, terms=dictionary_files.texts(after.dictionary, start, stop))
+            small = replace(commit, start=start, terms=tuple(map(after.dictionary.decode, range(start, stop))))
             self._append(small, delta.encode(change), None, set())
             self.tail = change if self.tail is None else self.tail.then(change)
             self.tail_commits += 1
@@ -321,12 +321,12 @@ class Store:
             return self.manifest.segments
         while kept and kept[-1].stop - kept[-1].start < 2 * (stop - start):
             start = kept.pop().start
-        return (*kept, dictionary_files.write(self.root, self.fresh_name(start), dictionary, start, stop))
+        return (*kept, runs.write_terms(self.root, self.fresh_name(start), dictionary, start, stop))
 
     def sync(self) -> None:
         """Make the names of new files durable."""
         durable_files.sync(self.root / runs.FOLDER)
-        durable_files.sync(self.root / dictionary_files.FOLDER)
+        durable_files.sync(self.root / runs.DICTIONARY_FOLDER)
 
     def fresh_name(self, number: int) -> str:
         """A name that no earlier attempt can have used."""
@@ -378,6 +378,6 @@ def _check_place(root: Path) -> None:
         foreign = sorted(set(os.listdir(root)) - _OURS)
         if foreign:
             raise StoreError(f"{root} is no knowledge base: it holds {foreign[0]}. Give the path of one, or a new path")
-        folders = (root / runs.FOLDER, root / dictionary_files.FOLDER)
+        folders = (root / runs.FOLDER, root / runs.DICTIONARY_FOLDER)
         if any(folder.is_dir() and any(folder.iterdir()) for folder in folders):
             raise CorruptionError(f"{root / FILE} is missing{durable_files.ADVICE}")

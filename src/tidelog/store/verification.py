@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tidelog.dictionary import Dictionary
 from tidelog.errors import CorruptionError, StoreError
-from tidelog.store import cache, dictionary_files, durable_files, runs
+from tidelog.store import cache, durable_files, runs
 from tidelog.store.digest import sum_of_facts
 from tidelog.store.durable_files import ADVICE
 from tidelog.store.records import Manifest, Sums
@@ -92,13 +92,13 @@ def _sums(store: Store, manifest: Manifest) -> Iterator[str]:
     """Check that the facts in files and catalog, read without the cache, have the committed sums."""
     dictionary = Dictionary()
     for segment in manifest.segments:
-        dictionary_files.read(store.root, segment, dictionary)
+        runs.read_terms(store.root, segment, dictionary)
     E, I = store.read_base(manifest, dictionary)
     for run in manifest.deltas:
         E, I = runs.read_delta(store.root, run, dictionary).apply(E, I)
     expected = manifest.sums
     for row in store.catalog.commits(manifest.version, store.version, bytes.fromhex(manifest.commit)):
-        dictionary_files.add(dictionary, row.commit.start, row.commit.terms)
+        runs.add_terms(dictionary, row.commit.start, row.commit.terms)
         E, I = store.change_of(row, dictionary).apply(E, I)
         expected = row.commit.sums
     if Sums(sum_of_facts(E), sum_of_facts(I)) != expected:

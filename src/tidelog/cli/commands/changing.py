@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
+from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
 from tidelog.cli.output import print_json, warn, working
 from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview, report_change
 from tidelog.errors import InputError, StoreError, UsageError

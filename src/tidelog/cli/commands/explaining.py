@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import add_knowledge_base, add_version, as_of, natural, open_to_read
+from tidelog.cli.commands import add_knowledge_base, add_version, as_of, natural, open_to_read
 from tidelog.cli.output import print_json, visible, working
 from tidelog.cli.show_changes import facts_json
 from tidelog.errors import UsageError

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import add_knowledge_base, natural, open_to_change, open_to_read
+from tidelog.cli.commands import add_knowledge_base, natural, open_to_change, open_to_read
 from tidelog.cli.output import file_size, print_json, print_table, working
 from tidelog.cli.show_changes import add_show, facts_json, print_lines
 

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.options import add_engine, add_knowledge_base, add_version, as_of, engine, natural, open_to_read
+from tidelog.cli.commands import add_engine, add_knowledge_base, add_version, as_of, engine, natural, open_to_read
 from tidelog.cli.output import (
     TEXT_FORMATS,
     print_json,
