@@ -6,7 +6,7 @@ from rdflib import Graph
 
 import tidelog
 from tests.reference.engine import least_model
-from tidelog.generate import lubm
+from tidelog.generate import lubm, package_text
 from tidelog.model.terms import RDF, RDF_TYPE, plain
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Rule
@@ -23,13 +23,13 @@ def keys(rules: list[Rule]) -> list[str]:
 
 
 def test_every_axiom_has_its_rule_and_no_other() -> None:
-    ontology = tidelog.ontology(Graph().parse(data=lubm.package_text(lubm.ONTOLOGY), format="turtle"))
+    ontology = tidelog.ontology(Graph().parse(data=package_text(lubm.ONTOLOGY), format="turtle"))
     more = parse_rules(f"@prefix ub: <{lubm.UB}> . {FROM_SEVERAL_AXIOMS}")
-    assert keys(parse_rules(lubm.package_text(lubm.RULES)) + more) == keys(list(ontology))
+    assert keys(parse_rules(package_text(lubm.RULES)) + more) == keys(list(ontology))
 
 
 def test_size() -> None:
-    assert len(parse_rules(lubm.package_text(lubm.RULES))) == 98
+    assert len(parse_rules(package_text(lubm.RULES))) == 98
 
 
 def test_what_follows_for_a_head_of_department() -> None:
@@ -37,6 +37,6 @@ def test_what_follows_for_a_head_of_department() -> None:
         @prefix ub: <{lubm.UB}> . @prefix rdf: <{RDF}> .
         [ann, ub:headOf, d] . [d, rdf:type, ub:Department] . [bob, ub:advisor, ann] .
     """
-    model = least_model(parse_rules(lubm.package_text(lubm.RULES)), parse_facts(facts))
+    model = least_model(parse_rules(package_text(lubm.RULES)), parse_facts(facts))
     types = {plain(o).partition("#")[2] for _, (s, p, o) in model if s == "<ann>" and p == RDF_TYPE}
     assert types == {"Chair", "Employee", "Faculty", "Person", "Professor"}

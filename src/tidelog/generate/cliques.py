@@ -1,25 +1,25 @@
-"""A symmetric and transitive relation over one clique: the bad case of incremental maintenance.
+"""A symmetric and transitive relation over one clique: the worst case of incremental maintenance.
 
     write(300, Path("out"))           out/sameTown.csv and out/cliques.rls
 
-Explicit edges connect the constants: a random tree, and some more edges that close cycles in it. All pairs follow, each
-of them in as many ways as there are constants. The newcomer hangs on one edge only: without that edge the clique
-shrinks by one; without an edge of a cycle it stays as it is.
+The explicit edges are a random tree over the constants and more edges that close cycles. The rules derive every pair,
+each with as many derivations as there are constants. One constant has a single explicit edge, the bridge. Without the
+bridge the clique loses that constant; without an edge of a cycle the clique stays the same.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from random import Random
 
 from tidelog.errors import UsageError
+from tidelog.generate import write_tables
 
 RULES = "cliques.rls"
 PREDICATE = "sameTown"
-FEWEST = 4  # constants of which three can make a cycle
-MORE_EDGES = 0.5  # edges that close cycles, per constant
+FEWEST = 4  # constants: three for a cycle, and one at the bridge
+MORE_EDGES = 0.5  # per constant: edges that close cycles
 
 Edge = tuple[str, str]
 Pair = tuple[int, int]
@@ -27,7 +27,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Clique:
-    """The explicit edges; among them one on a cycle, and the only one of the newcomer."""
+    """The explicit edges: all, one of a cycle, and the bridge (the only edge of its constant)."""
 
     edges: tuple[Edge, ...]
     redundant: Edge
@@ -35,7 +35,7 @@ class Clique:
 
 
 def clique(constants: int, *, seed: int = 0) -> Clique:
-    """The edges of a clique; the same for the same number and seed.
+    """The edges of a clique; the same number and seed give the same edges.
 
     >>> clique(4).bridge
     ('c3', 'c0')
@@ -52,7 +52,7 @@ def clique(constants: int, *, seed: int = 0) -> Clique:
 
 
 def _closing_cycles(tree: list[Pair], vertices: int, wanted: int, random: Random) -> list[Pair]:
-    """Other pairs than those of the tree, in no direction twice; fewer than wanted when there are not so many."""
+    """`wanted` distinct pairs that are not in the tree, or all of them if there are fewer."""
     known = {frozenset(pair) for pair in tree}
     end = min(len(tree) + wanted, vertices * (vertices - 1) // 2)
     more: list[Pair] = []
@@ -66,12 +66,7 @@ def _closing_cycles(tree: list[Pair], vertices: int, wanted: int, random: Random
 
 def write(constants: int, out: Path, *, seed: int = 0) -> int:
     """Write the edges as CSV and the rules into the directory `out`; return the number of input facts."""
-    edges = clique(constants, seed=seed).edges
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"{PREDICATE}.csv").write_text("".join(f"{x},{y}\n" for x, y in edges), encoding="utf-8")
-    text = resources.files("tidelog.generate").joinpath("data", RULES).read_text(encoding="utf-8")
-    (out / RULES).write_text(text, encoding="utf-8")
-    return len(edges)
+    return write_tables(out, RULES, {PREDICATE: clique(constants, seed=seed).edges})
 
 
 def _edge(x: int, y: int) -> Edge:

@@ -2,27 +2,27 @@
 
     write(20_000, Path("out"))        out/*.csv and out/el.rls
 
-Relations of arity 1 to 3, bodies of up to 5 atoms, recursion through several rules at once: the kind of program that
-the ELK calculus makes of Galen or SNOMED CT. Classes form a hierarchy; some have a part in a class nearer to the root,
-some are defined by such parts, so that the hierarchy is only known after classification. 20,000 classes have a closure
-of about two million facts.
+Relations have 1 to 3 columns, bodies have up to 5 atoms, and several rules are recursive together, like the programs
+that the ELK calculus makes of Galen or SNOMED CT. Classes form a hierarchy. Some classes have a part in a class nearer
+to the root, and some are defined by such parts, so only classification finds the whole hierarchy. 20,000 classes have
+a closure of about two million facts.
 """
 
 from __future__ import annotations
 
-from importlib import resources
 from pathlib import Path
 from random import Random
 
 from tidelog.errors import UsageError
+from tidelog.generate import write_tables
 
 RULES = "el.rls"
 ROLES = 20
-ROOT_ROLES = 4  # roles below none; role i is below role i // 2
+ROOT_ROLES = 4  # roles without a parent; the parent of another role i is role i // 2
 SECOND_PARENT = 0.05
 PARTS = 0.30  # classes with a part
 DEFINED = 0.15  # classes defined by a parent and a part
-LINKED = 0.25  # classes of which everything with a certain part is a subclass
+LINKED = 0.25  # axioms `everything with a certain part is in a class`, per class
 CHAINS = 30
 
 CsvRow = tuple[str, ...]
@@ -33,16 +33,11 @@ def write(classes: int, out: Path, *, seed: int = 0) -> int:
     if classes < 2:
         raise UsageError(f"the number of classes must be at least 2, not {classes}")
     relations = _ELOntology(classes, Random(f"{seed} {classes}")).relations()
-    out.mkdir(parents=True, exist_ok=True)
-    for name, rows in relations.items():
-        (out / f"{name}.csv").write_text("".join(f"{','.join(row)}\n" for row in rows), encoding="utf-8")
-    text = resources.files("tidelog.generate").joinpath("data", RULES).read_text(encoding="utf-8")
-    (out / RULES).write_text(text, encoding="utf-8")
-    return sum(len(rows) for rows in relations.values())
+    return write_tables(out, RULES, relations)
 
 
 class _ELOntology:
-    """Builds the relations of `el.rls`. Class i has its parents and the fillers of its parts among smaller numbers."""
+    """Builds the relations of `el.rls`. The parents and the fillers of class i have smaller numbers than i."""
 
     def __init__(self, classes: int, random: Random) -> None:
         self.classes = classes
@@ -87,7 +82,7 @@ class _ELOntology:
             self.told.append((condition, self.ancestor(number)))
 
     def ancestor(self, number: int) -> str:
-        """A class at about a third of the number: the hierarchy is as deep as the logarithm of its size."""
+        """A random class with about a third of the number, so the depth is logarithmic in the number of classes."""
         return f"C{int(number * (0.2 + 0.4 * self.random()))}"
 
     def part(self, number: int) -> str:
@@ -96,14 +91,14 @@ class _ELOntology:
         return name
 
     def conjunction(self, one: str, other: str) -> str:
-        """One that stands on the left of an axiom, and so do its parts."""
+        """A new conjunction. It and its second part are on the left of an axiom."""
         name = f"A{len(self.conj)}"
         self.conj.append((name, one, other))
         self.left += [(name,), (other,)]
         return name
 
     def chains(self) -> list[CsvRow]:
-        """`r after s is r`: what is located in a part is located in the whole."""
+        """Axioms `r after s implies r`, for example: located in a part implies located in the whole."""
         drawn: dict[tuple[int, int], None] = {}
         while len(drawn) < CHAINS:
             drawn[self.below(ROLES), self.below(ROLES)] = None

@@ -3,10 +3,10 @@
     write(10, Path("out"))            out/university-data.nt, out/univ-bench.ttl, out/univ-bench.rls
     write(1, Path("one.nt.gz"))       the data alone
 
-Classes, properties and cardinalities are those of the published profile, so the benchmark's 14 queries have answers of
-the usual size. University k depends on the seed and on k only: the same triples whatever the number of universities.
-Degrees come from the first `DEGREE_UNIVERSITIES` universities, generated or not, as in the original. No triple is
-written twice.
+Classes, properties and cardinalities are those of the published profile, so the 14 queries of the benchmark have
+answers of the usual size. The triples of university k depend only on the seed and on k, not on the number of
+universities. Degrees are from the first `DEGREE_UNIVERSITIES` universities, even if their data are not generated, as in
+the original. No triple is written twice.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import gzip
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 from random import Random
 from typing import IO, Literal, cast
 
 from tidelog.errors import UsageError
+from tidelog.generate import package_text
 from tidelog.model.terms import RDF_TYPE
 
 UB = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
@@ -35,7 +35,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A kind of faculty member: how many a department has, and how much each one publishes."""
+    """A kind of faculty member: how many a department has, and how many publications each has."""
 
     name: str
     members: Range
@@ -56,7 +56,7 @@ DEPARTMENTS: Range = (15, 25)
 RESEARCH_GROUPS: Range = (10, 20)
 UNDERGRADUATES_PER_FACULTY: Range = (8, 14)
 GRADUATES_PER_FACULTY: Range = (3, 4)
-COURSES_TAUGHT: Range = (1, 2)  # of each level, by every faculty member
+COURSES_TAUGHT: Range = (1, 2)  # per faculty member and level
 UNDERGRADUATE_COURSES: Range = (2, 4)
 GRADUATE_COURSES: Range = (1, 3)
 GRADUATE_PUBLICATIONS: Range = (0, 5)
@@ -68,7 +68,7 @@ RESEARCH_ASSISTANTS = (1 / 4, 1 / 3)
 def write(universities: int, out: Path, *, seed: int = 0, format: Format | None = None) -> int:
     """Write the data of `universities` universities and return the number of triples.
 
-    `out` is a file (`.nt`, `.ttl`, also `.gz`) or else a directory, which also gets the ontology and its rules.
+    `out` is a file (`.nt`, `.ttl`, also `.gz`) or a directory. Into a directory the ontology and its rules are written too.
     """
     if universities < 1:
         raise UsageError(f"the number of universities must be at least 1, not {universities}")
@@ -81,11 +81,6 @@ def write(universities: int, out: Path, *, seed: int = 0, format: Format | None 
     if format not in (None, named):
         raise UsageError(f"{out.name} says {named} but the format asked for is {format}; leave the format out")
     return _write_data(universities, out, seed, named)
-
-
-def package_text(name: str) -> str:
-    """The ontology (`ONTOLOGY`) or its datalog fragment (`RULES`) as text."""
-    return resources.files("tidelog.generate").joinpath("data", name).read_text(encoding="utf-8")
 
 
 def _format_of(out: Path) -> Format | None:
@@ -109,13 +104,13 @@ def _open(path: Path, stack: ExitStack) -> IO[bytes]:
     file = stack.enter_context(path.open("wb", buffering=1 << 20))
     if path.suffix != ".gz":
         return file
-    # no name and no time in the header: the same data give the same bytes
+    # The header has no name and no time, so the same data give the same bytes.
     packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=4, mtime=0)
     return cast(IO[bytes], stack.enter_context(packed))
 
 
 def _chunks(universities: int, seed: int, names: _Vocabulary) -> Iterator[str]:
-    """Every known university, then department by department: a chunk is all that is ever in memory."""
+    """The text of all universities, then of each department. Only one chunk is in memory at a time."""
     known = range(max(universities, DEGREE_UNIVERSITIES))
     yield "".join(f"<http://www.University{u}.edu>{names.type}{names['University']} .\n" for u in known)
     for university in range(universities):
@@ -126,7 +121,7 @@ def _chunks(universities: int, seed: int, names: _Vocabulary) -> Iterator[str]:
 
 
 class _Vocabulary:
-    """Classes and properties as the format writes them; properties with a space on either side."""
+    """Classes and properties in the syntax of the format; properties have a space on both sides."""
 
     def __init__(self, format: Format) -> None:
         short = format == "ttl"
@@ -143,9 +138,9 @@ class _Vocabulary:
 
 
 def _between(random: Random, ends: Range) -> int:
-    """A number between the ends, both included.
+    """A random number between the ends, both included.
 
-    Built on `random()` alone, the one method whose values Python promises to keep.
+    Uses `random()` only, because Python guarantees the values of that method for every version.
     """
     low, high = ends
     return low + int(random.random() * (high - low + 1))
@@ -161,7 +156,7 @@ def _distinct(random: Random, count: int, population: int) -> list[int]:
 
 
 class _Department:
-    """One department. The methods run in the order of `text`; later ones refer to what earlier ones made."""
+    """One department. `text` calls the other methods in order; later methods use the results of earlier ones."""
 
     def __init__(self, random: Random, names: _Vocabulary, university: int, department: int) -> None:
         self.random = random
@@ -188,7 +183,7 @@ class _Department:
         return _between(self.random, ends)
 
     def proportion(self, of: int, ends: tuple[float, float]) -> int:
-        """A share of `of`, drawn between the two ends."""
+        """A random share of `of` between the two ends."""
         low, high = ends
         return int(of * (low + self.random.random() * (high - low)))
 
@@ -210,7 +205,7 @@ class _Department:
             self.out.append(f"{group}{n.type}{n['ResearchGroup']} .\n{group}{n['subOrganizationOf']}{self.iri} .\n")
 
     def person(self, kind: str, number: int) -> str:
-        """The triples every person has; returns the person."""
+        """Write the triples that every person has; return the IRI of the person."""
         n = self.names
         who = self.inside(kind, number)
         self.out.append(
@@ -239,7 +234,7 @@ class _Department:
             self.publishes(who, self.between(rank.publications))
 
     def teaches(self, who: str, level: str, first: int) -> int:
-        """One or two courses that nobody else teaches; returns the next free number."""
+        """Write one or two courses with this only teacher; return the next free number."""
         n = self.names
         end = first + self.between(COURSES_TAUGHT)
         for number in range(first, end):
@@ -287,14 +282,14 @@ class _Department:
         self.out.append(f"{who}{self.names['memberOf']}{self.iri} .\n{lines}")
 
     def advised(self, who: str) -> None:
-        """The advisor's rank is drawn first, then the person: the ranks advise equally many."""
+        """Write the advisor. The rank is chosen first, then the person, so all ranks have equally many students."""
         professors = [rank.name for rank in RANKS if rank.is_professor]
         rank = professors[int(self.random.random() * len(professors))]
         advisor = self.inside(rank, int(self.random.random() * self.members[rank]))
         self.out.append(f"{who}{self.names['advisor']}{advisor} .\n")
 
     def assistants(self, graduates: int) -> None:
-        """Nobody is both; each teaching assistant has a course of their own."""
+        """Write disjoint sets of teaching and research assistants. Each teaching assistant has a different course."""
         n = self.names
         teaching = self.proportion(graduates, TEACHING_ASSISTANTS)
         research = self.proportion(graduates, RESEARCH_ASSISTANTS)

@@ -1,4 +1,4 @@
-"""A fact: a predicate and its arguments, which are terms. And the column names of relations."""
+"""Facts, and the column names of relations."""
 
 from __future__ import annotations
 

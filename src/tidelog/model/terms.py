@@ -14,12 +14,12 @@ Comparisons in rules (`=`, `<`, …) compare values; see `tidelog.rules.expressi
 
 In a string only `\\`, `\"`, line feed and carriage return are escaped (canonical N-Triples).
 
-To a Python user a term is a *value*: `int`, `float` and `bool` for canonical numbers and booleans, `Name` and
-`String` (both `str`) for plain names and strings, `IRI`, `BlankNode` and `Literal` for the rest. `to_value` and
-`to_term` are inverse to each other. A bare Python `str` is read like a cell of a CSV file: a plain name when it
-looks like one, an IRI when it has a scheme and no spaces, else a string.
+A Python user sees a term as a *value*: `int`, `float` and `bool` for canonical numbers and booleans, `Name` and
+`String` (both `str`) for plain names and strings, `IRI`, `BlankNode` and `Literal` for other terms. `to_value` and
+`to_term` are inverse to each other. A bare Python `str` is read like a cell of a CSV file: as a plain name if it
+looks like one, as an IRI if it has a scheme and no spaces, else as a string.
 
-The names of XSD datatypes, RDF, RDFS and OWL are IRIs without brackets.
+The constants for datatypes and vocabularies are IRIs without brackets.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OWL = "http://www.w3.org/2002/07/owl#"
 
 RDF_TYPE = f"<{RDF}type>"
 
-# The names of relations for the internal use of a rule set start with this.
+# Prefix of the relations that a rule set uses internally.
 RULESET = "urn:tidelog:ruleset:"
 
 # The relation that holds RDF data.
@@ -70,7 +70,7 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
 
 class _Text(str):
-    """A `str` that equals a bare `str` of the same text but not another kind of term with the same text."""
+    """A `str` that equals a bare `str` with the same text, but not another kind of term with the same text."""
 
     __slots__ = ()
 
@@ -155,7 +155,7 @@ def escape(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Resolve N-Triples escapes; they must be well formed."""
+    """The text without N-Triples escapes, which must be well formed."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -178,12 +178,12 @@ def double(number: float) -> Term:
 
 
 def double_text(number: float) -> str:
-    """The text of a double: Python's shortest exact text, with XML Schema's names for the special values."""
+    """The text of a double: the shortest exact text, with the names of XML Schema for infinity and NaN."""
     return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text := repr(number), text)
 
 
 def plain_text(value: object) -> str:
-    """A Python value as XML Schema writes it: `true`, `INF`."""
+    """The text of a Python value in XML Schema: `true`, `INF`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return double_text(value) if isinstance(value, float) else str(value)
@@ -250,7 +250,7 @@ def to_value(term: Term) -> Value:
 
 
 def _canonical_value(text: str, datatype: str) -> Value | None:
-    """The Python number or boolean; None if `to_term` would not give the same term."""
+    """The Python number or boolean; None if `to_term` would return another term."""
     try:
         if datatype == INTEGER and str(number := int(text)) == text:
             return number
@@ -264,7 +264,7 @@ def _canonical_value(text: str, datatype: str) -> Value | None:
 
 
 def to_term(value: object) -> Term:
-    """The term of a Python value, of an rdflib or pyoxigraph term, or of a bare `str` as in a CSV cell."""
+    """The term of a Python value or an rdflib term; a bare `str` is read like a CSV cell."""
     if isinstance(value, bool):
         return boolean(value)
     if isinstance(value, int):
@@ -297,7 +297,7 @@ def to_term(value: object) -> Term:
 
 
 def bare(text: str) -> Term:
-    """A bare text as a term: a plain name, an absolute IRI, or else a string."""
+    """The term of a bare text: a plain name, an absolute IRI, or else a string."""
     if _NAME.fullmatch(text) or _ABSOLUTE.fullmatch(text):
         return iri(text)
     return string(text)

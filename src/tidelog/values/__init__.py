@@ -2,9 +2,8 @@
 
 Shared:
 
-    literals     the value of a literal: numerals, booleans, moments, strings
-    datatypes    is a literal well formed, which types does its value have, what is its canonical literal
-    strings      string functions
+    literals     the value of a literal (numerals, booleans, moments, strings), and string functions
+    datatypes    whether a literal is well formed, the types of its value, its canonical literal
     regex        regular expressions, by RE2
 
 Different, because rules follow Nemo and SPARQL follows XPath:

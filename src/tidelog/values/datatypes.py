@@ -1,13 +1,13 @@
-"""Datatypes as OWL 2 RL and RDF need them: is a literal well formed, of which types is its value, what is the same.
+"""Datatypes as OWL 2 RL and RDF need them: well-formed literals, the types of a value, identity of values.
 
-Two literals denote the same data value if `canonical` gives the same literal for both; this is identity, not the
-comparison of `values`: `1` and `1.0E0` are equal numbers but a decimal and a double, so two data values, and so are the
-two zeros of xsd:double, or one moment written in two time zones. A literal of a datatype that is not in `DATATYPES` is
-only itself; one that is ill typed has no value.
+    canonical(literal)         the canonical literal with the same value
+    has_type(literal, type)    whether the value belongs to the datatype
+    is_ill_typed(literal)      whether the text is wrong for its datatype
 
-    canonical(literal)         the chosen literal with the same value
-    has_type(literal, type)    whether that value is one of the datatype's
-    is_ill_typed(literal)      whether a known datatype does not have such a text
+Two literals denote the same data value if their canonical literals are the same. Identity is stricter than the `=` of
+rules: `1` and `1.0E0` are equal numbers, but a decimal and a double, so two data values. The two zeros of xsd:double
+and one moment in two time zones are also two values. A literal of a datatype outside of `DATATYPES` is identical only
+to itself. An ill-typed literal has no value.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ from tidelog.values.literals import (
 LITERAL = f"{RDFS}Literal"
 PLAIN_LITERAL, XML_LITERAL = f"{RDF}PlainLiteral", f"{RDF}XMLLiteral"
 _RATIONAL_TYPES = (f"{XSD}dateTime", f"{XSD}dateTimeStamp")
-_LONGEST = 10_000  # characters of a literal that is looked at; a longer one of another type than string is only itself
+_LONGEST = 10_000  # characters; a longer literal is its own canonical literal, unless it is a string
 
-# Name characters of XML; the rarer ranges of the standard are one class of Unicode word characters here.
+# Name characters of XML. Unicode word characters stand in for the rarer ranges of the standard.
 _NAME_START, _NAME_MORE = r"[^\W\d]", r"[\w.·-]"
 _TEXTS: dict[str, re.Pattern[str]] = {
     STRING: re.compile(r"(?s).*"),
@@ -76,7 +76,7 @@ _FLOATS = (FLOAT, DOUBLE)
 
 
 def canonical(term: Term) -> Term | None:
-    """The chosen literal with the same value; None for ill-typed literals, and for what is no literal."""
+    """The canonical literal with the same value; None for an ill-typed literal and for a term that is no literal."""
     if term[0] != '"':
         return None
     if term[-1] == '"':
@@ -95,7 +95,7 @@ def _string(text: str, datatype: str) -> Term | None:
 
 
 def _decimal(text: str, datatype: str) -> Term | None:
-    """A whole number is an integer, whatever it was written as."""
+    """The canonical literal of a whole number is an integer, whatever its own type."""
     pattern = DECIMAL_TEXT if datatype == DECIMAL else INTEGER_TEXT
     if not pattern.fullmatch(text):
         return None
@@ -120,7 +120,7 @@ def _float(text: str, datatype: str) -> Term | None:
 
 
 def _single_text(value: float) -> str:
-    """The text of the nearest 32-bit number; beyond the largest it is infinite."""
+    """The text of the nearest 32-bit number; infinity beyond the largest."""
     nearest = single(value)
     return double_text(math.copysign(math.inf, value)) if nearest is None else single_text(nearest)
 
@@ -131,22 +131,15 @@ def _boolean(text: str, datatype: str) -> Term | None:
 
 
 def _moment(text: str, datatype: str) -> Term | None:
-    """Only trailing zeros of the seconds do not matter: another time zone makes another value."""
+    """Removes trailing zeros of the seconds. Another time zone is another value."""
     if moment(literal(text, datatype)) is None or (datatype.endswith("Stamp") and not _ZONED.search(text)):
         return None
-    return literal(_zone_z(_shortened(text)), f"{XSD}dateTime")
+    shortened = _FRACTION.sub(lambda m: "" if m[1] == "." else m[1], text)
+    return literal(re.sub(r"[+-]00:00\Z", "Z", shortened), f"{XSD}dateTime")
 
 
 _ZONED = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})\Z")
 _FRACTION = re.compile(r"(\.[0-9]*?)0+(?=Z|[+-][0-9]{2}:|\Z)")
-
-
-def _shortened(text: str) -> str:
-    return _FRACTION.sub(lambda m: "" if m[1] == "." else m[1], text)
-
-
-def _zone_z(text: str) -> str:
-    return re.sub(r"[+-]00:00\Z", "Z", text)
 
 
 def _uri(text: str, datatype: str) -> Term | None:
@@ -163,7 +156,7 @@ def _base64(text: str, datatype: str) -> Term | None:
 
 
 def _xml(text: str, datatype: str) -> Term | None:
-    """A piece of XML in canonical form. It stands inside an element, so it cannot declare entities."""
+    """XML content in canonical form. It is parsed inside of an element, so it cannot declare entities."""
     try:
         whole = ElementTree.canonicalize(f"<_>{text}</_>")
     except (ElementTree.ParseError, ValueError):
@@ -191,12 +184,12 @@ _CANONICAL: dict[str, Callable[[str, str], Term | None]] = {
     PLAIN_LITERAL: _tagged,
     XML_LITERAL: _xml,
 }
-# Every datatype whose values are known.
+# All datatypes whose values are known.
 DATATYPES = (*_CANONICAL, LANG_STRING, LITERAL)
 
 
 def has_type(term: Term, datatype: Term) -> bool | None:
-    """Whether the literal's value is one of the datatype's; None where one of the two is not known."""
+    """Whether the value of the literal belongs to the datatype; None if one of the two is not known."""
     name = datatype[1:-1]
     if not is_literal(term) or not is_iri(datatype) or name not in DATATYPES:
         return None
@@ -212,7 +205,7 @@ def has_type(term: Term, datatype: Term) -> bool | None:
 
 
 def _same_kind(own: str, name: str) -> bool:
-    """Whether texts of one datatype can be read as texts of the other."""
+    """Whether both datatypes are read by the same function, and texts of one may be texts of the other."""
     kind = _CANONICAL.get(name)
     return kind is not None and kind is _CANONICAL.get(own) and (kind is not _float or own == name)
 

@@ -47,9 +47,9 @@ from tidelog.model.terms import (
 LONGEST_STRING = 1 << 20
 DATE, DATE_TIME = f"{XSD}date", f"{XSD}dateTime"
 
-# Longer numerals are not read as numbers: converting them takes time quadratic in their length.
+# Longer numerals have no value: converting them takes time quadratic in their length.
 _LONGEST_NUMERAL = 1000
-# Values are cached for this many terms, none of them longer than that.
+# The value caches hold this many terms; longer terms are not cached.
 CACHED = 1 << 16
 LONGEST_CACHED = 200
 
@@ -99,7 +99,7 @@ def single(value: float) -> Single | None:
 
 
 def numeral(text: str, datatype: str) -> int | Decimal | float | None:
-    """The number that a text denotes in a datatype, NaN included; that of xsd:float is not rounded to 32 bits."""
+    """The number that `text` denotes in `datatype`, NaN included. An xsd:float is not yet rounded to 32 bits."""
     if len(text) > _LONGEST_NUMERAL:
         return None
     if datatype in INTEGER_TYPES:
@@ -119,17 +119,17 @@ def _integer(text: str, low: int | None, high: int | None) -> int | None:
 
 
 def float_value(text: str) -> float | None:
-    """The double an XML Schema numeral or infinity denotes."""
+    """The double that an XML Schema numeral or infinity denotes; None for other texts."""
     return float(text) if _DOUBLE.fullmatch(text) else _INFINITIES.get(text)
 
 
 def truth(term: Term) -> bool | None:
-    """The boolean a literal stands for."""
+    """The boolean that a literal denotes; None if it is not a boolean."""
     return _TRUTHS.get(term)
 
 
 def moment(term: Term) -> Moment | None:
-    """A date or dateTime as (type, has a time zone, seconds): those with the same first two are comparable."""
+    """A date or dateTime as (type, has a time zone, seconds). Moments are comparable if the first two are equal."""
     return _moment(term) if term[0] == '"' and term[-1] == ">" and len(term) <= LONGEST_CACHED else None
 
 
@@ -145,7 +145,7 @@ def _moment(term: Term) -> Moment | None:
 
 
 def _seconds(match: re.Match[str]) -> Fraction | None:
-    """Seconds since the first day of the year 0, in UTC when there is a time zone."""
+    """Seconds since the first day of the year 0; in UTC if the moment has a time zone. None if there is no such date."""
     year, month, day, hour, minute, second = (int(match[i] or 0) for i in range(1, 7))
     fraction = Fraction(match[7] or 0)
     midnight = hour == 24 and minute == second == fraction == 0
@@ -189,20 +189,20 @@ def tagged(term: Term) -> tuple[str, str] | None:
 
 
 def string_term(text: str, language: str = "") -> Term | None:
-    """The term of a computed string, if it is not too long."""
+    """The term of a computed string; None if it is too long."""
     if len(text) > LONGEST_STRING:
         return None
     return literal(text, LANG_STRING, language) if language else string(text)
 
 
 def single_text(value: Single) -> str:
-    """The shortest decimal that is read back as the same 32-bit number."""
+    """The shortest decimal text of this 32-bit number."""
     shortest = next(t for digits in range(1, 10) if single(float(t := f"{value:.{digits}g}")) == value)
     return double_text(float(shortest))
 
 
 def decimal_text(value: Decimal) -> str:
-    """A decimal without exponent and needless zeros; zero has no sign."""
+    """The text of a decimal without exponent and trailing zeros; zero has no sign."""
     text = f"{value:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return text if value else "0"
@@ -214,7 +214,7 @@ LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 
 
 def text_function(change: Callable[[str], str]) -> Function:
-    """A function that changes the text and keeps the language."""
+    """The function that applies `change` to the text of a string and keeps the language."""
 
     def apply(term: Term) -> Term | None:
         return string_term(change(found[0]), found[1]) if (found := tagged(term)) else None
@@ -223,7 +223,7 @@ def text_function(change: Callable[[str], str]) -> Function:
 
 
 def string_pair(first: Term, second: Term) -> tuple[str, str, str] | None:
-    """Both texts and the language of the first, if the second has the same language or none."""
+    """(first text, second text, first language); None if the second has another language."""
     one, two = tagged(first), tagged(second)
     if one is None or two is None or two[1] not in ("", one[1]):
         return None
@@ -242,7 +242,7 @@ def _length(term: Term) -> Term | None:
 
 
 def _concatenation(*terms: Term) -> Term | None:
-    """Keeps the language if all have the same."""
+    """Keeps the language if all strings have the same one."""
     parts = [p for p in map(tagged, terms) if p is not None]
     if len(parts) < len(terms):
         return None
@@ -263,11 +263,11 @@ def _split(first: Term, second: Term, side: int) -> Term | None:
 
 
 def percent_encoded(term: Term) -> Term | None:
-    """Percent-encoding of all but letters, digits and `-_.~`."""
+    """The text with all characters percent-encoded except letters, digits and `-_.~`; without language."""
     return string_term(quote(found[0], safe="")) if (found := tagged(term)) else None
 
 
-# name -> the function, the least and the most number of arguments (None: any)
+# Name -> function, least and most number of arguments (None: any number).
 STRING_FUNCTIONS: dict[str, tuple[Function, int, int | None]] = {
     "STRLEN": (_length, 1, 1),
     "UCASE": (text_function(str.upper), 1, 1),

@@ -1,12 +1,12 @@
-r"""Regular expressions: RE2 (part of pyarrow) matches in time linear in the text, so no pattern can blow up.
+r"""Regular expressions, matched by RE2 (part of pyarrow) in time linear in the text.
 
     search(texts, pattern)                 REGEX in rules; patterns of Rust's regex crate, as in Nemo
     matches(texts, pattern, flags)         REGEX in SPARQL; patterns of XPath
     replaced(texts, pattern, …, flags)     REPLACE in SPARQL
 
 RE2 has nearly all of both dialects. In both, `\d`, `\w` and `\s` are classes of Unicode characters, but in RE2 they are
-classes of ASCII characters. So a pattern is translated: these classes are spelled out. What RE2 lacks (look-around,
-back references) is refused, as any wrong pattern is. docs/rules.md lists where rules differ from Nemo.
+classes of ASCII characters. So these classes are written out when a pattern is translated. Patterns that RE2 cannot
+match (look-around, back references) are refused like wrong patterns. docs/rules.md lists the differences to Nemo.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import lru_cache
 LONGEST_PATTERN = 1000  # characters, in rules
 _CACHED = 256  # translated patterns
 
-# Inside brackets, these members make the class of an escape.
+# Escape -> the members of its class, to be put into brackets.
 _XPATH_CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{M}\p{N}\p{S}", "i": r"\p{L}_:", "c": r"\p{L}\p{M}\p{N}_:.\-·"}
 _RUST_CLASSES = {"d": r"\p{Nd}", "w": r"\p{L}\p{M}\p{Nd}\p{Pc}", "s": r"\s\x0b\x85\p{Z}"}
 _XPATH_PIECE = re.compile(r"\\(.)|(\[\^?)|(\])|(\s)|([^\\\[\]\s])", re.DOTALL)
@@ -53,7 +53,7 @@ def _occurs(texts: Sequence[str], pattern: str | None) -> list[bool] | None:
 
 
 def replaced(texts: Sequence[str], pattern: str, replacement: str, flags: str) -> list[str] | None:
-    """Each text with all matches replaced; None for a wrong pattern or replacement, or one that matches nothing."""
+    """Each text with all matches replaced; None for a wrong pattern or replacement, or a pattern that matches ''."""
     made = xpath_pattern(pattern, flags)
     if made is None or matches([""], pattern, flags) == [True]:
         return None
@@ -84,7 +84,7 @@ def _accepted(pattern: str) -> str | None:
 
 @lru_cache(_CACHED)
 def xpath_pattern(pattern: str, flags: str) -> str | None:
-    """An XPath pattern as RE2 writes it; None for a wrong pattern."""
+    """The XPath pattern in RE2 syntax; None for a wrong pattern."""
     if not _XPATH_FLAGS.issuperset(flags):
         return None
     modes = "".join(f for f in "ism" if f in flags)
@@ -93,7 +93,7 @@ def xpath_pattern(pattern: str, flags: str) -> str | None:
 
 
 def _xpath_body(pattern: str, extended: bool) -> str:
-    """The pattern with Unicode classes; `extended` removes white space outside of brackets."""
+    """The pattern with Unicode classes. `extended`: without white space outside of brackets."""
     out: list[str] = []
     depth = 0
     for escaped, opening, closing, space, other in _XPATH_PIECE.findall(pattern):
@@ -108,7 +108,7 @@ def _xpath_body(pattern: str, extended: bool) -> str:
 
 
 def _escape(letter: str, inside: bool, classes: Mapping[str, str]) -> str:
-    """An escape, inside brackets or not. The complement of a class inside brackets stays that of ASCII."""
+    """The escape in RE2 syntax. A negated class inside brackets stays an ASCII class."""
     members = classes.get(letter.lower())
     if members is None:
         return f"\\{letter}"
@@ -118,7 +118,7 @@ def _escape(letter: str, inside: bool, classes: Mapping[str, str]) -> str:
 
 
 def _xpath_replacement(replacement: str) -> str | None:
-    """`$1` becomes `\\1`. A backslash may stand only before a backslash or a dollar; None if it does not."""
+    """The replacement in RE2 syntax: `$1` becomes `\\1`. None if a backslash is not before a backslash or dollar."""
     out = []
     for escaped, group, other in re.findall(r"\\(.?)|\$([0-9]?)|([^\\$]+)", replacement, re.DOTALL):
         if other:
@@ -134,7 +134,7 @@ def _xpath_replacement(replacement: str) -> str | None:
 
 @lru_cache(_CACHED)
 def _rust_pattern(pattern: str) -> str | None:
-    """A Rust pattern as RE2 writes it; None for a wrong pattern, or one that RE2 would read differently."""
+    """The Rust pattern in RE2 syntax; None for a wrong pattern, and for one that RE2 would interpret differently."""
     out: list[str] = []
     at, inside = 0, False
     while at < len(pattern):

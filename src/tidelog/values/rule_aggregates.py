@@ -1,6 +1,6 @@
-"""Aggregates over the distinct tuples of one group. The result never depends on the order of the tuples.
+"""Aggregates of rules over the distinct tuples of one group. The order of the tuples does not change the result.
 
-Integers are added exactly and doubles with one final rounding (`math.fsum`), so any order gives the same bits.
+Integers are added exactly. Doubles are added with one final rounding (`math.fsum`), so every order gives the same bits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TermRows = Collection[tuple[Term, ...]]
 
 
 def _numbers(rows: TermRows) -> list[RuleNumber]:
-    """The numbers among the first components; what is not a number does not count, as in Nemo."""
+    """The numbers among the first components. Other terms are ignored, as in Nemo."""
     return [value for row in rows if (value := number(row[0])) is not None]
 
 
@@ -29,14 +29,14 @@ def exact_sum(values: Sequence[RuleNumber]) -> float | None:
     real = [float(v) for v in values if not isinstance(v, int)]
     try:
         return math.fsum([*_halves(whole), *real])
-    except OverflowError:  # of an intermediate sum, perhaps: that depends on the order, the exact sum does not
+    except OverflowError:  # perhaps only an intermediate sum overflows, which depends on the order
         return _exact_fraction(whole, real)
     except ValueError:
         return None
 
 
 def _halves(whole: int) -> tuple[float, float]:
-    """An integer of up to 106 bits as two doubles that add up to it."""
+    """Two doubles whose exact sum is the integer (up to 106 bits)."""
     high = float(whole)
     return high, float(whole - int(high))
 
@@ -59,7 +59,7 @@ def _sum(rows: TermRows) -> Term | None:
 
 
 def _average(rows: TermRows) -> Term | None:
-    """A double."""
+    """The average as a double."""
     values = _numbers(rows)
     if not values:
         return None
@@ -84,7 +84,7 @@ def _largest(rows: TermRows) -> Term | None:
 def rank(term: Term) -> tuple[object, ...]:
     """A total order of all terms: blank nodes, IRIs, literals without order, booleans, moments, strings, numbers.
 
-    Within a kind by value; equal values by type (integer before double), then by text, so that the least is unique.
+    Terms of one kind are ordered by value, then by type (integer before double), then by text, so the order is total.
     """
     if (value := number(term)) is not None:
         exact: RuleNumber | Fraction = Fraction(value) if isinstance(value, Decimal) else value
@@ -104,7 +104,7 @@ AGGREGATES = MappingProxyType[str, Callable[[TermRows], Term | None]](
 
 
 def aggregate(function: str, rows: Collection[tuple[Term, ...]]) -> Term | None:
-    """The aggregate over the distinct tuples of one group, or None where it has no value.
+    """The aggregate over the distinct tuples of one group; None if it has no value.
 
     >>> from tidelog.model.terms import integer
     >>> aggregate("sum", [(integer(2), "<a>"), (integer(2), "<b>")])

@@ -1,7 +1,7 @@
-"""The built-in functions and operators of rules, as in Nemo: what each name does and how many arguments it takes.
+"""The built-in functions and operators of rules, as in Nemo, with their numbers of arguments.
 
-A function takes terms and returns a term, or None where it has no value. It is never called with an argument that has
-no value. `COLUMNS` holds functions that take whole columns, because that is much faster.
+A function takes terms and returns a term, or None if it has no value. Callers never pass an argument without a value.
+The functions in `COLUMNS` take whole columns, which is much faster.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from tidelog.values.rule_numbers import DIVIDED, MINUS, NUMERIC, PLUS, TIMES, eq
 
 _ANY_URI = f"{XSD}anyURI"
 _NUMERALS = ((re.compile("0x[0-9A-Fa-f]+"), 16), (re.compile("0o[0-7]+"), 8), (re.compile("0b[01]+"), 2))
-# Numerals of 64 bits are shorter than this in every base.
+# A numeral of 64 bits is shorter than this in every base.
 _LONGEST_NUMERAL = 100
-# An edit distance may cost at most this: the product of the lengths.
+# LEVENSHTEIN has no value if the product of the lengths is larger.
 MOST_COMPARISONS = 1_000_000
 
 
@@ -105,7 +105,7 @@ def _language(term: Term) -> Term | None:
 
 
 def _to_iri(term: Term) -> Term | None:
-    """Characters that no IRI can hold give no value: the result must be writable as RDF."""
+    """No value if the text has a character that no IRI can have: the result must be valid RDF."""
     if is_iri(term):
         return term
     found = tagged(term)
@@ -113,7 +113,7 @@ def _to_iri(term: Term) -> Term | None:
 
 
 def _text_to_convert(term: Term) -> str | None:
-    """The text of a literal that INT and DOUBLE try to read: any but language-tagged ones."""
+    """The text that INT and DOUBLE convert: that of any literal without language."""
     if not is_literal(term):
         return None
     text, datatype, _ = split_literal(term)
@@ -155,7 +155,7 @@ def _to_single(term: Term) -> Term | None:
 
 
 def _substring(term: Term, start: Term, *length: Term) -> Term | None:
-    """The characters at positions start, start + 1, …; positions before the first count but hold nothing."""
+    """The characters at `start`, `start` + 1, …; positions below 1 are counted but have no character."""
     found, bounds = tagged(term), [number(t) for t in (start, *length)]
     whole = [b for b in bounds if isinstance(b, int)]
     if not found or len(whole) < len(bounds):
@@ -166,7 +166,7 @@ def _substring(term: Term, start: Term, *length: Term) -> Term | None:
 
 
 def _comparison(first: Term, second: Term) -> Term | None:
-    """By code point: -1, 0 or 1."""
+    """-1, 0 or 1: the order by code point."""
     one, two = tagged(first), tagged(second)
     if one is None or two is None or one[1] != two[1]:
         return None
@@ -174,7 +174,7 @@ def _comparison(first: Term, second: Term) -> Term | None:
 
 
 def search_all(texts: Sequence[Term | None], patterns: Sequence[Term | None]) -> list[Term | None]:
-    """REGEX of columns: whether each plain pattern occurs in its text. Equal patterns are matched together."""
+    """REGEX of columns: whether each pattern matches a part of its text. Rows with equal patterns are matched together."""
     result: list[Term | None] = [None] * len(texts)
     rows: dict[Term | None, list[int]] = {}
     for at, wanted in enumerate(patterns):
@@ -208,7 +208,7 @@ def _distance(first: Term, second: Term) -> Term | None:
 
 
 def levenshtein(one: str, two: str) -> int:
-    """The least number of characters to insert, delete or replace."""
+    """The edit distance: the least number of characters to insert, delete or replace."""
     row = list(range(len(two) + 1))
     for i, a in enumerate(one, 1):
         diagonal, row[0] = row[0], i
@@ -218,7 +218,7 @@ def levenshtein(one: str, two: str) -> int:
 
 
 def _with_language(term: Term, language: Term) -> Term | None:
-    """A plain string with a language tag, which is written in lower case."""
+    """The plain string with a language tag in lower case."""
     text, tag = tagged(term), tagged(language)
     if text is None or tag is None or text[1] or tag[1] or not LANGUAGE_TAG.fullmatch(tag[0]):
         return None
@@ -288,7 +288,7 @@ _STRINGS: dict[str, tuple[Function, int, int | None]] = {
 
 _TABLE = _GENERAL | NUMERIC | _STRINGS
 
-# Upper-case name -> the least and the most number of arguments (None: any).
+# Upper-case name -> least and most number of arguments (None: any number).
 FUNCTIONS: Mapping[str, tuple[int, int | None]] = MappingProxyType(
     {name: (least, most) for name, (_, least, most) in _TABLE.items()}
 )

@@ -33,14 +33,14 @@ from tidelog.values.literals import (
 
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
 
-# Most numbers are short integers; to read one costs less than to look it up in the cache.
+# Most numbers are short integers. To read one is faster than a look-up in the cache.
 _INTEGER_TAIL = f'"^^<{INTEGER}>'
 
-RuleNumber = int | float | Decimal  # int: 64 bits; Single (a float): xsd:float; Decimal: not whole, or a longer integer
+RuleNumber = int | float | Decimal  # int: 64 bits; Single (a float): xsd:float; Decimal: fractions, larger integers
 
 
 def number(term: Term) -> RuleNumber | None:
-    """The number a literal stands for; NaN is none."""
+    """The number that a literal denotes; None for other terms and for NaN."""
     if term[0] != '"' or term[-1] != ">":
         return None
     text = term[1 : -len(_INTEGER_TAIL)]
@@ -61,7 +61,7 @@ def _number(term: Term) -> RuleNumber | None:
 
 
 def number_term(value: RuleNumber | None) -> Term | None:
-    """The term of a computed number, if it is in range."""
+    """The term of a computed number; None if it is out of range."""
     if isinstance(value, int):
         return integer(value) if SMALLEST <= value <= LARGEST else None
     if value is None or not math.isfinite(value):
@@ -70,7 +70,7 @@ def number_term(value: RuleNumber | None) -> Term | None:
 
 
 def lexical(term: Term) -> str:
-    """The text of a term, canonical where it has a value: `STR`. Doubles are written without exponent, as Nemo does."""
+    """`STR`: the text of a term, canonical if it has a value. Doubles have no exponent, as in Nemo."""
     if not is_literal(term):
         return term[1:-1] if term[0] == "<" else term[2:]
     value: RuleNumber | bool | None = truth(term)
@@ -91,12 +91,12 @@ def _plain_decimal(value: float | Decimal) -> str:
 
 
 def equal(left: Term, right: Term) -> bool:
-    """By value where both have one of a comparable kind, else by term."""
+    """By value if both terms have values of a comparable kind, else by term."""
     return left == right or order(left, right) == 0
 
 
 def order(left: Term, right: Term) -> int | None:
-    """-1, 0 or 1; None where the two are not comparable. Numbers, booleans, moments and plain strings are ordered."""
+    """-1, 0 or 1; None if the two are not comparable. Numbers, booleans, moments and plain strings have an order."""
     a, b = number(left), number(right)
     if a is not None and b is not None:
         return _number_order(a, b)
@@ -106,7 +106,7 @@ def order(left: Term, right: Term) -> int | None:
 
 
 def _number_order(a: RuleNumber, b: RuleNumber) -> int:
-    """Exact between integers and decimals; as doubles once a double takes part."""
+    """Exact between integers and decimals; by doubles if one of the two is a float."""
     if isinstance(a, float) or isinstance(b, float):
         a, b = float(a), float(b)
     return (a > b) - (a < b)
@@ -129,7 +129,7 @@ _WORD = (1 << 64) - 1
 
 
 def _operands(terms: tuple[Term, ...]) -> list[int | float] | None:
-    """The numbers, all of one type: integers, singles, or else doubles."""
+    """The numbers in one common type: integers, 32-bit numbers, or else doubles. None if a term is no number."""
     numbers = [n for n in map(number, terms) if n is not None]
     if len(numbers) < len(terms):
         return None
@@ -157,7 +157,7 @@ def numeric(whole: Callable[..., Any] | None, real: Callable[..., Any] | None) -
 
 
 def _like(operand: int | float, result: RuleNumber | None) -> RuleNumber | None:
-    """The result with the precision of the operands."""
+    """The result, rounded to 32 bits if the operands have 32 bits."""
     return single(float(result)) if isinstance(operand, Single) and result is not None else result
 
 
@@ -183,7 +183,7 @@ def _largest(*xs: Any) -> Any:
 
 
 def _whole_quotient(x: int, y: int) -> int:
-    """Towards zero."""
+    """Rounded towards zero."""
     return x // y if (x < 0) == (y < 0) else -(-x // y)
 
 
@@ -194,7 +194,7 @@ def _whole_remainder(x: int, y: int) -> int:
 
 def _whole_power(x: int, y: int) -> int | None:
     if y < 0 or (abs(x) > 1 and y > 64):
-        return None  # not whole, or beyond 64 bits and not even computed
+        return None  # a fraction, or certainly beyond 64 bits
     power: int = x ** min(y, 64 + y % 2)
     return power
 
@@ -211,7 +211,7 @@ def _whole_logarithm(x: int, base: int) -> int | None:
 
 
 def _round(x: float) -> float:
-    """To the nearest whole number, halves upwards; a zero keeps its sign."""
+    """The nearest whole number; a half is rounded up. Zero keeps its sign."""
     below = math.floor(x)
     return math.copysign(below + (x - below >= 0.5), x)
 
@@ -235,7 +235,7 @@ def _signed(x: int) -> int:
 
 
 def _shift(shift: Callable[[int, int], int]) -> Function:
-    """A shift; only the low six bits of the distance count, as in hardware."""
+    """A shift of 64-bit integers. Only the low six bits of the distance are used, as in hardware."""
 
     def whole(x: int, distance: int) -> int | None:
         return _signed(shift(x, distance & 63)) if distance >= 0 else None
@@ -259,7 +259,7 @@ MINUS = numeric(_difference, _difference)
 TIMES = numeric(_product, _product)
 DIVIDED = numeric(_whole_quotient, operator.truediv)
 
-# name -> the function, the least and the most number of arguments (None: any)
+# Name -> function, least and most number of arguments (None: any number).
 NUMERIC: dict[str, tuple[Function, int, int | None]] = {
     "SUM": (PLUS, 1, None),
     "SUBTRACTION": (MINUS, 2, 2),

@@ -1,7 +1,8 @@
-"""Equality, order and truth of terms, as section 17 defines them. None is a type error.
+"""Equality, order and truth of terms in SPARQL (SPARQL 1.1, section 17). None is a type error.
 
-Literals of known types are compared by value, and values of different kinds are different. Of literals whose type is
-not known, or whose text is not of their type, nothing is known but that each is itself, and no string with a language.
+Literals of known types are compared by value, and values of different kinds are different. A literal has no known value
+if its type is unknown or its text is wrong for its type. Such a literal is equal to itself, it is different from every
+language-tagged string, and any other comparison with it is an error.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from tidelog.values import sparql_numbers as numbers
 from tidelog.values.literals import CACHED, INTEGER_TYPES, Moment, moment, truth
 from tidelog.values.sparql_numbers import number
 
-_DAY_PART = 14 * 3600  # seconds by which a moment without a time zone may lie off
+_DAY_PART = 14 * 3600  # seconds: the largest time zone that a moment without one may be in
 _NUMERIC = {*INTEGER_TYPES, f"{XSD}decimal", f"{XSD}float", f"{XSD}double"}
 
 
 def order(a: Term, b: Term) -> int | None:
-    """-1, 0 or 1 for `<`, `=`, `>`; None where the two have no order."""
+    """-1, 0 or 1 for `<`, `=`, `>`; None if the two have no order."""
     if a[0] != '"' or b[0] != '"':
         return None
     x, y = number(a), number(b)
@@ -55,7 +56,7 @@ def moment_order(m: Moment, n: Moment) -> int | None:
 
 
 def equal(a: Term, b: Term) -> bool | None:
-    """`=`; None where it cannot be told."""
+    """`=`; None if a value is not known."""
     if a[0] != '"' or b[0] != '"':
         return a == b
     x, y = number(a), number(b)
@@ -76,7 +77,7 @@ def equal(a: Term, b: Term) -> bool | None:
 
 @lru_cache(CACHED)
 def _kind(term: Term) -> str:
-    """Which values a literal is one of; none if it has no value that is known."""
+    """The kind of the value of a literal; "" if the value is not known."""
     if number(term) is not None:
         return "number"
     if truth(term) is not None:
@@ -111,7 +112,7 @@ SortKey = tuple[object, ...]
 
 
 def sort_key(term: Term | None) -> SortKey:
-    """Orders all terms as ORDER BY does: unbound, blank nodes, IRIs, literals; those by kind and value."""
+    """The sort key of ORDER BY: unbound, blank nodes, IRIs, literals. Literals are sorted by kind, then by value."""
     if term is None:
         return (0,)
     if term[0] == "_":

@@ -63,7 +63,7 @@ _PARTS = re.compile(
 
 
 def lexical(term: Term) -> Term | None:
-    """STR."""
+    """STR: the text of a literal as written, or of an IRI."""
     if is_blank(term):
         return None
     return string(term[1:-1] if is_iri(term) else split_literal(term)[0])
@@ -78,7 +78,7 @@ def datatype(term: Term) -> Term | None:
 
 
 def plain_text(term: Term) -> str | None:
-    """The text of a string without a language."""
+    """The text of a plain string; None for other terms."""
     return split_literal(term)[0] if term[0] == '"' and term[-1] == '"' else None
 
 
@@ -167,7 +167,7 @@ def _cast_moment(target: str) -> Function:
 
 
 def _cast_string(term: Term) -> Term | None:
-    """The canonical text of a number or a truth value, as XPath writes it; else that of STR."""
+    """The canonical text of a number or boolean, as in XPath; for other terms the text of STR."""
     found, known = number(term), truth(term)
     if known is not None:
         return string("true" if known else "false")
@@ -215,7 +215,7 @@ def _whole(rounding: str) -> Callable[[Decimal], Decimal]:
 
 
 def _nearest(value: Decimal) -> Decimal:
-    """Half a unit goes up."""
+    """The nearest whole number; a half is rounded up."""
     return value.to_integral_value(rounding=ROUND_HALF_UP if value > 0 else ROUND_HALF_DOWN)
 
 
@@ -240,7 +240,7 @@ def _part(index: int, *kinds: str) -> Function:
 
 
 def _moment_parts(term: Term, kinds: tuple[str, ...]) -> re.Match[str] | None:
-    """The parts of a date or dateTime as written."""
+    """The parts of a date or dateTime as written; None for other terms, or a type that is not in `kinds`."""
     found = moment(term)
     if found is None or found[0] not in kinds:
         return None
@@ -258,7 +258,7 @@ def _zone(term: Term) -> Term | None:
 
 
 def _time_zone(term: Term) -> Term | None:
-    """As a duration."""
+    """The time zone as a duration."""
     parts = _moment_parts(term, (DATE_TIME, DATE))
     if parts is None or parts[7] is None:
         return None

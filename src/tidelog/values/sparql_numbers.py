@@ -1,4 +1,4 @@
-"""Numbers with their types: integer, decimal, float and double, as the operators of XPath promote them."""
+"""Numbers in SPARQL: integer, decimal, float and double, with the type promotion of XPath."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SparqlNumber(NamedTuple):
 
 @lru_cache(CACHED)
 def number(term: Term) -> SparqlNumber | None:
-    """The number of a literal; None for anything else, numerals that are not of their type included."""
+    """The number that a literal denotes; None for other terms and for a text that is wrong for its type."""
     if term[0] != '"' or term[-1] != ">":
         return None
     text, datatype, _ = split_literal(term)
@@ -33,7 +33,7 @@ def number(term: Term) -> SparqlNumber | None:
 
 
 def number_of(text: str, datatype: str) -> SparqlNumber | None:
-    """The number that a text denotes in a datatype; white space around it does not count."""
+    """The number that `text` denotes in `datatype`; white space around it is ignored."""
     value = numeral(text.strip(" \t\n\r"), datatype)
     if value is None:
         return None
@@ -43,7 +43,7 @@ def number_of(text: str, datatype: str) -> SparqlNumber | None:
 
 
 def _rounded(value: float) -> float:
-    """As a 32-bit number."""
+    """The nearest 32-bit number; infinity beyond the largest."""
     if not math.isfinite(value):
         return value
     nearest = single(value)
@@ -51,7 +51,7 @@ def _rounded(value: float) -> float:
 
 
 def number_term(number: SparqlNumber) -> Term | None:
-    """The canonical literal of a number; None where it is too long to be one."""
+    """The canonical literal of a number; None if an integer has too many digits."""
     rank, value = number
     if rank == INTEGER_RANK:
         text = str(value) if abs(value) < 10**_LONGEST else None
@@ -65,7 +65,7 @@ def number_term(number: SparqlNumber) -> Term | None:
 
 
 def number_text(number: SparqlNumber) -> str:
-    """As XPath writes a number: those of usual size without exponent."""
+    """The text of a number in XPath: without exponent between 0.000001 and 1,000,000."""
     rank, value = number
     if rank <= DECIMAL_RANK:
         return decimal_text(Decimal(value))
@@ -79,7 +79,7 @@ def number_text(number: SparqlNumber) -> str:
 
 
 def promoted(a: SparqlNumber, b: SparqlNumber) -> tuple[int, int | Decimal | float, int | Decimal | float]:
-    """Two numbers as values of the lowest type that has both."""
+    """(rank, x, y): both numbers converted to the lowest type that has both."""
     rank = max(a.rank, b.rank)
     return rank, converted(a, rank), converted(b, rank)
 
@@ -106,7 +106,7 @@ Operator = Callable[..., int | Decimal | float]
 
 
 def calculate(operator: str, a: SparqlNumber, b: SparqlNumber) -> SparqlNumber | None:
-    """`+ - * /` as XPath defines them; None for what has no result."""
+    """`+ - * /` of XPath; None if there is no result."""
     rank, x, y = promoted(a, b)
     if operator == "/":
         return _quotient(rank, x, y)
