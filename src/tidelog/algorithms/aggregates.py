@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_sources
-from tidelog.rules.analysis.normalise import unnegated
+from tidelog.rules.analysis.normalise import pivot_on_negation
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
@@ -65,7 +65,7 @@ class Groups(Generic[F]):
         for i, negation in enumerate(rule.negations):
             for changed, facts in ((self.plus, self.before), (self.minus, self.after)):
                 if changed.may_match(negation.atom):
-                    yield with_sources(unnegated(keys, i), (changed, *all_from(keys, facts).sources))
+                    yield with_sources(pivot_on_negation(keys, i), (changed, *all_from(keys, facts).sources))
 
 
 def changed_groups(

@@ -23,7 +23,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms.layers import Support, maintain
 from tidelog.algorithms.update import Outcome, Update
-from tidelog.rules.maintenance_rules import DEL, NEW, OLD, Marked, deletions, rederivations
+from tidelog.rules.maintenance_rules import DEL, NEW, OLD, MarkedRule, deletions, rederivations
 from tidelog.rules.syntax import Atom
 
 F = TypeVar("F", bound=FactSet)
@@ -64,7 +64,9 @@ def _rederived(support: Support[F], deleted: F, work: Work) -> F:
     return found
 
 
-def _saturate(support: Support[F], rules: Sequence[Marked], sets: Mapping[str, F], mark: str, new: F, work: Work) -> F:
+def _saturate(
+    support: Support[F], rules: Sequence[MarkedRule], sets: Mapping[str, F], mark: str, new: F, work: Work
+) -> F:
     """`new`, and all that the rules then add to the set with this superscript, by semi-naive."""
     found = new
     while new:
@@ -77,7 +79,7 @@ def _saturate(support: Support[F], rules: Sequence[Marked], sets: Mapping[str, F
 
 
 def _pivoted(
-    support: Support[F], marked: Marked, left: Mapping[str, F], mark: str, new: F, right: Mapping[str, F]
+    support: Support[F], marked: MarkedRule, left: Mapping[str, F], mark: str, new: F, right: Mapping[str, F]
 ) -> Iterator[SourcedRule[F]]:
     """The rule once for each atom with this superscript: that atom reads `new`, the others as they stand to it."""
     marks = _positive(marked)
@@ -87,7 +89,7 @@ def _pivoted(
             yield support.extend(marked.rule, sources)
 
 
-def _positive(marked: Marked) -> list[str]:
+def _positive(marked: MarkedRule) -> list[str]:
     """The superscripts of the positive atoms."""
     literals = marked.rule.literals
     return [mark for literal, mark in zip(literals, marked.body, strict=True) if isinstance(literal, Atom)]

@@ -30,7 +30,7 @@ from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_positive_so
 from tidelog.algorithms.aggregates import Groups, given_by
 from tidelog.algorithms.update import Outcome, Update
 from tidelog.errors import RuleError
-from tidelog.rules.analysis.normalise import unnegated
+from tidelog.rules.analysis.normalise import pivot_on_negation
 from tidelog.rules.analysis.strata import Layer
 from tidelog.rules.syntax import Rule
 
@@ -137,4 +137,4 @@ class LayerChange(Generic[F]):
         for rule in rules:
             for i, negation in enumerate(rule.negations):
                 if rule.aggregate is None and changed.may_match(negation.atom):
-                    yield with_sources(unnegated(rule, i), (changed, *all_from(rule, facts).sources))
+                    yield with_sources(pivot_on_negation(rule, i), (changed, *all_from(rule, facts).sources))

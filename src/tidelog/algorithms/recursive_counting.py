@@ -30,7 +30,7 @@ from tidelog.algorithms.affected_instances import Side
 from tidelog.algorithms.aggregates import changed_groups
 from tidelog.algorithms.update import Outcome, RuleChange, Update
 from tidelog.errors import RuleError
-from tidelog.rules.analysis.strata import Layer, divided, layers
+from tidelog.rules.analysis.strata import Layer, layer_of, layers
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -98,7 +98,7 @@ def _plan(engine: Engine[F], rules: RuleChange, algorithm_state: object) -> _Pla
         return None
     old, new = ({r.key for r in some if r.heads} for some in (rules.before, rules.after))
     if new <= old:
-        return [(counters, divided(counters.rules, old, new)) for counters in algorithm_state.layers]
+        return [(counters, layer_of(counters.rules, old, new)) for counters in algorithm_state.layers]
     try:
         return _aligned(engine, rules.layers, algorithm_state)
     except RuleError:

@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.rules.analysis.strata import Layer, Stratum, divided, layers, levels, stratify
+from tidelog.rules.analysis.strata import Layer, Stratum, layer_of, layers, levels, stratify
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -52,7 +52,7 @@ class RuleChange:
         for recursive, group in groupby(_strata(tuple({**old, **new}.values())), lambda stratum: stratum.recursive):
             parts = [stratum.rules for stratum in group]
             some = parts if recursive else levels(tuple(chain.from_iterable(parts)))
-            stages += [Stage(divided(rules, old.keys(), new.keys()), recursive) for rules in some]
+            stages += [Stage(layer_of(rules, old.keys(), new.keys()), recursive) for rules in some]
         return stages
 
     @cached_property

@@ -23,7 +23,7 @@ from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
 from tidelog.model.facts import Fact
 from tidelog.model.terms import RULESET, Term, Value, to_value
-from tidelog.rules.analysis.normalise import unnegated
+from tidelog.rules.analysis.normalise import pivot_on_negation
 from tidelog.rules.printer import format_fact, format_term
 from tidelog.rules.syntax import Rule, Variable
 
@@ -48,7 +48,7 @@ def _touched(rule: Rule, outcome: Outcome[F]) -> Iterator[SourcedRule[F]]:
     yield from pivoted(rule, I, outcome.added, I, I)
     for i, negation in enumerate(rule.negations):
         if outcome.removed.may_match(negation.atom):
-            yield with_sources(unnegated(rule, i), (outcome.removed, *all_from(rule, I).sources))
+            yield with_sources(pivot_on_negation(rule, i), (outcome.removed, *all_from(rule, I).sources))
 
 
 def _refuse_match(engine: Engine[F], rule: Rule, extended: SourcedRule[F]) -> None:

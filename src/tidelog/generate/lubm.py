@@ -68,7 +68,7 @@ RESEARCH_ASSISTANTS = (1 / 4, 1 / 3)
 def write(universities: int, out: Path, *, seed: int = 0, format: Format | None = None) -> int:
     """Write the data of `universities` universities and return the number of triples.
 
-    `out` is a file (`.nt`, `.ttl`, also `.gz`) or a directory. Into a directory the ontology and its rules are written too.
+    `out` is a file (`.nt`, `.ttl`, also `.gz`), or a directory, which also gets the ontology and its rules.
     """
     if universities < 1:
         raise UsageError(f"the number of universities must be at least 1, not {universities}")

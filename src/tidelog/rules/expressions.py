@@ -21,7 +21,7 @@ __all__ = ["AGGREGATES", "FUNCTIONS", "aggregate"]
 
 
 def evaluate(expression: Expression, binding: Mapping[Variable, Term]) -> Term | None:
-    """The term that an expression gives under a binding, or None where it has no value."""
+    """The value of an expression under a binding; None if it has no value."""
     if isinstance(expression, Variable):
         return binding[expression]
     if isinstance(expression, str):
@@ -38,7 +38,7 @@ def evaluate(expression: Expression, binding: Mapping[Variable, Term]) -> Term |
 def evaluate_columns(
     expression: Expression, columns: Mapping[Variable, Sequence[Term]], length: int
 ) -> Sequence[Term | None]:
-    """`evaluate` for `length` bindings at once, given as one column of terms for each variable."""
+    """`evaluate` for `length` bindings; `columns` has one column of terms for each variable."""
     if isinstance(expression, Variable):
         return columns[expression]
     if isinstance(expression, str):
@@ -53,7 +53,7 @@ def evaluate_columns(
 
 
 def holds(expression: Expression, binding: Mapping[Variable, Term]) -> bool:
-    """Whether a condition is true; a condition without a value does not hold."""
+    """Whether a condition is true. A condition without a value is not true."""
     value = evaluate(expression, binding)
     return value is not None and truth(value) is True
 

@@ -1,28 +1,26 @@
-"""Rules with superscripts: how a rule is rewritten into rules that compute its change (Volz, Staab, Motik 2003).
+"""The maintenance program: rules that compute the effect of a change of facts or rules (Volz, Staab, Motik 2003).
 
-A predicate p gets others, written with a superscript; `p` itself is the materialisation before the change:
+Each predicate p has further predicates with superscripts; `p` itself is the materialisation before the change:
 
-    p^Del    what may have to go: all that used something deleted
-    p^Red    what of p^Del has another derivation
-    p^Ins    what has a derivation from something inserted
+    p^Del    overdeleted facts: those with a derivation from a deleted fact
+    p^Red    facts of p^Del that have another derivation
+    p^Ins    facts with a derivation from an inserted fact
     p^New    the materialisation after the change
-    p^Plus   what is new           p^Minus   what is gone
-    p^Temp   p computed afresh: after a change of its rules, and for aggregates at any change
-    p^Ext    the asserted facts of a predicate that has rules, so each such p has one more rule: `p :- p^Ext`
+    p^Plus   added facts           p^Minus   removed facts
+    p^Temp   p computed again: after a change of its rules, and for aggregates after every change
+    p^Ext    the asserted facts of a predicate that has rules; each such p has the additional rule `p :- p^Ext`
 
-A rule `p :- r1 .. rn` becomes (*dynamic* rules), and a predicate p that has rules gets (*static* rules)
+*Dynamic* rules replace a rule `p :- r1 .. rn`; *static* rules belong to each predicate p that has rules:
 
     D   p^Del :- r1 .. ri^Del .. rn             N   p^New   :- p, ~p^Del      p^New :- p^Red      p^New :- p^Ins
     R   p^Red :- p^Del, r1^New .. rn^New        P   p^Plus  :- p^Ins, ~p
     I   p^Ins :- r1^New .. ri^Ins .. rn^New     M   p^Minus :- p^Del, ~p^Ins, ~p^Red
 
 A negated atom ~s adds `p^Del :- s^Plus, r1 .. rn, ~s` and `p^Ins :- s^Minus, r1^New .. rn^New, ~s^New`.
-A superscript is no part of a name that a program would have, and prints as `<p^Del>(?x)`, which parses back.
+Programs may not use these superscripts. `<p^Del>(?x)` is the printed form, which can be parsed.
 
-The maintenance program: the rules that compute what a change of facts or rules does, as rules one can print.
-
-What each rule and each predicate contributes is told in `marked`. The contributions are kept apart, so that a rule
-that comes or goes brings or takes only its own (Algorithm 1 of Volz, Staab, Motik 2003).
+The contribution of each rule and each predicate is kept separately, so that adding or removing a rule changes only its
+own contribution (Algorithm 1 of the paper).
 """
 
 from __future__ import annotations
@@ -33,17 +31,9 @@ from dataclasses import dataclass, replace
 
 from tidelog.errors import RuleError
 from tidelog.rules.analysis.dependencies import strongly_connected
-from tidelog.rules.analysis.normalise import fresh_variables, replace_in_atom, replace_in_literal, unnegated
+from tidelog.rules.analysis.normalise import fresh_variables, pivot_on_negation, replace_in_atom, replace_in_literal
 from tidelog.rules.printer import format_predicate, format_rule
-from tidelog.rules.syntax import (
-    Assignment,
-    Atom,
-    Literal,
-    Negation,
-    Rule,
-    Variable,
-    literal_variables,
-)
+from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
 
 OLD = ""
 DEL, RED, INS, NEW, PLUS, MINUS, TEMP, EXT = "Del", "Red", "Ins", "New", "Plus", "Minus", "Temp", "Ext"
@@ -52,130 +42,130 @@ EXT_DEL, EXT_INS, EXT_NEW = (f"{EXT}^{mark}" for mark in (DEL, INS, NEW))
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """A rule whose heads carry one superscript, and each positive or negated body atom, in order, its own."""
+class MarkedRule:
+    """A rule with superscripts: one for all heads, and one for each positive or negated body atom, in order."""
 
     rule: Rule
     head: str
     body: tuple[str, ...]
 
     def printable(self) -> Rule:
-        """The rule with its superscripts as part of the names."""
+        """The rule with the superscripts in the names of its predicates."""
         marks = iter(self.body)
         return replace(
             self.rule,
-            heads=tuple(_raised(h, self.head) for h in self.rule.heads),
-            body=tuple(_raised_literal(b, marks) for b in self.rule.body),
+            heads=tuple(_raise_atom(h, self.head) for h in self.rule.heads),
+            body=tuple(_raise_literal(b, marks) for b in self.rule.body),
             name=None,
         )
 
 
-def raised(predicate: str, mark: str) -> str:
+def with_superscript(predicate: str, mark: str) -> str:
     """The name of a predicate with a superscript."""
     return f"{predicate}^{mark}" if mark else predicate
 
 
-def _raised(atom: Atom, mark: str) -> Atom:
-    return Atom(raised(atom.predicate, mark), atom.args)
+def _raise_atom(atom: Atom, mark: str) -> Atom:
+    return Atom(with_superscript(atom.predicate, mark), atom.args)
 
 
-def _raised_literal(literal: Literal, marks: Iterator[str]) -> Literal:
+def _raise_literal(literal: Literal, marks: Iterator[str]) -> Literal:
     if isinstance(literal, Atom):
-        return _raised(literal, next(marks))
-    return Negation(_raised(literal.atom, next(marks))) if isinstance(literal, Negation) else literal
+        return _raise_atom(literal, next(marks))
+    return Negation(_raise_atom(literal.atom, next(marks))) if isinstance(literal, Negation) else literal
 
 
-def deletions(rule: Rule) -> Iterator[Marked]:
+def deletions(rule: Rule) -> Iterator[MarkedRule]:
     """D: one rule for each positive body atom."""
     for i, literal in enumerate(rule.literals):
         if isinstance(literal, Atom):
-            yield Marked(rule, DEL, _marks(rule, OLD, i, DEL))
+            yield MarkedRule(rule, DEL, _marks(rule, OLD, i, DEL))
 
 
-def rederivations(rule: Rule, wanted: Callable[[Atom], bool] = lambda head: True) -> Iterator[Marked]:
-    """R: one rule for each head that is wanted."""
+def rederivations(rule: Rule, wanted: Callable[[Atom], bool] = lambda head: True) -> Iterator[MarkedRule]:
+    """R: one rule for each head for which `wanted` is true."""
     if not any(map(wanted, rule.heads)):
         return
     assigned = _with_invented_names(rule, (v for head in rule.heads for v in head.variables()))
     for head in filter(wanted, assigned.heads):
-        yield Marked(replace(assigned, heads=(head,), body=(head, *assigned.body)), RED, (DEL, *_marks(rule, NEW)))
+        yield MarkedRule(replace(assigned, heads=(head,), body=(head, *assigned.body)), RED, (DEL, *_marks(rule, NEW)))
 
 
-def insertions(rule: Rule) -> Iterator[Marked]:
+def insertions(rule: Rule) -> Iterator[MarkedRule]:
     """I: one rule for each positive body atom."""
     for i, literal in enumerate(rule.literals):
         if isinstance(literal, Atom):
-            yield Marked(rule, INS, _marks(rule, NEW, i, INS))
+            yield MarkedRule(rule, INS, _marks(rule, NEW, i, INS))
 
 
-def dynamic_rules(rule: Rule) -> tuple[Marked, ...]:
-    """What one rule of the program contributes."""
+def dynamic_rules(rule: Rule) -> tuple[MarkedRule, ...]:
+    """The maintenance rules of one rule of the program."""
     if rule.aggregate is not None:
-        return tuple(_computed_afresh(rule))
+        return tuple(_aggregate_rules(rule))
     negated = [negation.atom.variables() for negation in rule.negations]
-    changed = [unnegated(_with_invented_names(rule, held), number) for number, held in enumerate(negated)]
+    changed = [pivot_on_negation(_with_invented_names(rule, held), number) for number, held in enumerate(negated)]
     return (
         *deletions(rule),
-        *(Marked(r, DEL, (PLUS, *_marks(rule, OLD))) for r in changed),
+        *(MarkedRule(r, DEL, (PLUS, *_marks(rule, OLD))) for r in changed),
         *rederivations(rule),
         *insertions(rule),
-        *(Marked(r, INS, (MINUS, *_marks(rule, NEW))) for r in changed),
+        *(MarkedRule(r, INS, (MINUS, *_marks(rule, NEW))) for r in changed),
     )
 
 
-def static_rules(predicate: str, arity: int) -> tuple[Marked, ...]:
-    """N, P and M: what a predicate contributes when it gets its first rule."""
+def static_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
+    """N, P and M: the maintenance rules of a predicate that has rules."""
     p = general_atom(predicate, arity)
     return (
-        Marked(Rule((p,), (p, Negation(p))), NEW, (OLD, DEL)),
-        Marked(Rule((p,), (p,)), NEW, (RED,)),
-        Marked(Rule((p,), (p,)), NEW, (INS,)),
-        Marked(Rule((p,), (p, Negation(p))), PLUS, (INS, OLD)),
-        Marked(Rule((p,), (p, Negation(p), Negation(p))), MINUS, (DEL, INS, RED)),
+        MarkedRule(Rule((p,), (p, Negation(p))), NEW, (OLD, DEL)),
+        MarkedRule(Rule((p,), (p,)), NEW, (RED,)),
+        MarkedRule(Rule((p,), (p,)), NEW, (INS,)),
+        MarkedRule(Rule((p,), (p, Negation(p))), PLUS, (INS, OLD)),
+        MarkedRule(Rule((p,), (p, Negation(p), Negation(p))), MINUS, (DEL, INS, RED)),
     )
 
 
-def assertion_rules(predicate: str, arity: int) -> tuple[Marked, ...]:
-    """What the rule `p :- p^Ext` contributes."""
+def assertion_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
+    """The maintenance rules of the rule `p :- p^Ext`."""
     p = general_atom(predicate, arity)
     return (
-        Marked(Rule((p,), (p,)), DEL, (EXT_DEL,)),
-        Marked(Rule((p,), (p, p)), RED, (DEL, EXT_NEW)),
-        Marked(Rule((p,), (p,)), INS, (EXT_INS,)),
+        MarkedRule(Rule((p,), (p,)), DEL, (EXT_DEL,)),
+        MarkedRule(Rule((p,), (p, p)), RED, (DEL, EXT_NEW)),
+        MarkedRule(Rule((p,), (p,)), INS, (EXT_INS,)),
     )
 
 
-def extensional_rules(predicate: str, arity: int) -> tuple[Marked, ...]:
-    """The state after the change of a predicate whose p^Del and p^Ins are given; not counted by the paper."""
+def extensional_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
+    """The new state and the difference of a predicate whose p^Del and p^Ins are given. Not counted in the paper."""
     p = general_atom(predicate, arity)
     return (
-        Marked(Rule((p,), (p, Negation(p))), NEW, (OLD, DEL)),
-        Marked(Rule((p,), (p,)), NEW, (INS,)),
-        Marked(Rule((p,), (p, Negation(p))), PLUS, (INS, OLD)),
-        Marked(Rule((p,), (p, Negation(p))), MINUS, (DEL, INS)),
+        MarkedRule(Rule((p,), (p, Negation(p))), NEW, (OLD, DEL)),
+        MarkedRule(Rule((p,), (p,)), NEW, (INS,)),
+        MarkedRule(Rule((p,), (p, Negation(p))), PLUS, (INS, OLD)),
+        MarkedRule(Rule((p,), (p, Negation(p))), MINUS, (DEL, INS)),
     )
 
 
 def temporary_rules(
     predicate: str, arity: int, rules: Iterable[Rule], recursive: frozenset[str], asserted: bool = True
-) -> Iterator[Marked]:
-    """The whole extension of p by its `rules`, and how p^Del and p^Ins follow from it; for a change of its rules.
+) -> Iterator[MarkedRule]:
+    """Compute p^Temp by the `rules` of p, and p^Del and p^Ins from it, after a change of these rules.
 
-    Atoms of p read p^Temp. So do those of the predicates that depend on p and p on them (the paper has p alone, which
-    would let two such predicates keep each other after a rule is gone); all others are up to date in their p^New.
+    Atoms of p and of the predicates that are `recursive` with p read p^Temp. In the paper only p does, but then two
+    such predicates would support each other after a rule is removed. Atoms of other predicates read their p^New.
     """
     p = general_atom(predicate, arity)
     if asserted:
-        yield Marked(Rule((p,), (p,)), TEMP, (EXT_NEW,))
+        yield MarkedRule(Rule((p,), (p,)), TEMP, (EXT_NEW,))
     for rule in rules:
         marks = tuple(TEMP if a.predicate in recursive else NEW for a in _atoms_read(rule))
         for head in (h for h in rule.heads if h.predicate == predicate):
-            yield Marked(replace(rule, heads=(head,)), TEMP, marks)
+            yield MarkedRule(replace(rule, heads=(head,)), TEMP, marks)
     yield from _differences(p)
 
 
 def all_atoms(rule: Rule) -> list[Atom]:
-    """The heads, and the positive and negated body atoms."""
+    """The heads, then the positive and negated body atoms."""
     return [*rule.heads, *_atoms_read(rule)]
 
 
@@ -184,18 +174,18 @@ def general_atom(predicate: str, arity: int) -> Atom:
     return Atom(predicate, tuple(Variable(f"x{i + 1}") for i in range(arity)))
 
 
-def _computed_afresh(rule: Rule) -> Iterator[Marked]:
-    """An aggregate rule: its facts after the change against those before."""
+def _aggregate_rules(rule: Rule) -> Iterator[MarkedRule]:
+    """The maintenance rules of an aggregate rule: compare its facts after the change with those before."""
     (head,) = rule.heads
     p = general_atom(head.predicate, len(head.args))
-    yield Marked(rule, TEMP, _marks(rule, NEW))
+    yield MarkedRule(rule, TEMP, _marks(rule, NEW))
     yield from _differences(p)
-    yield Marked(Rule((p,), (p, p)), RED, (DEL, TEMP))
+    yield MarkedRule(Rule((p,), (p, p)), RED, (DEL, TEMP))
 
 
-def _differences(p: Atom) -> Iterator[Marked]:
-    yield Marked(Rule((p,), (p, Negation(p))), INS, (TEMP, OLD))
-    yield Marked(Rule((p,), (p, Negation(p))), DEL, (OLD, TEMP))
+def _differences(p: Atom) -> Iterator[MarkedRule]:
+    yield MarkedRule(Rule((p,), (p, Negation(p))), INS, (TEMP, OLD))
+    yield MarkedRule(Rule((p,), (p, Negation(p))), DEL, (OLD, TEMP))
 
 
 def _atoms_read(rule: Rule) -> list[Atom]:
@@ -203,15 +193,15 @@ def _atoms_read(rule: Rule) -> list[Atom]:
 
 
 def _marks(rule: Rule, everywhere: str, place: int = -1, there: str = "") -> tuple[str, ...]:
-    """One mark for each source of the rule, and another at one place."""
+    """The superscript `everywhere` for each body atom of the rule, but `there` for the atom number `place`."""
     return tuple(there if i == place else everywhere for i in range(len(rule.literals)))
 
 
 def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:
-    """The rule ready for an atom that will hold some variables: those it computes stay computed.
+    """The rule with invented names for its computed variables in `held`, the variables of a new body atom.
 
-    `p(?y) :- q(?x), ?y = ?x + 1` with p(?y) in the body would compare values instead of computing the term; under a
-    name that the parser invents it does not.
+    In `p(?y) :- p(?y), q(?x), ?y = ?x + 1` the assignment would be a comparison of values. A variable with an invented
+    name is always assigned, so the terms are compared.
     """
     held = set(held)
     computed = [b.variable for b in rule.body if isinstance(b, Assignment) and b.variable in held]
@@ -224,9 +214,9 @@ def _with_invented_names(rule: Rule, held: Iterable[Variable]) -> Rule:
 
 
 class MaintenanceRules:
-    """The maintenance rules of a program that changes.
+    """The maintenance rules of a program whose rules change.
 
-    `views` are predicates without asserted facts: they get no rule `p :- p^Ext`.
+    `views` are predicates without asserted facts, which have no rule `p :- p^Ext`.
 
     >>> from tidelog.rules.parsing.parser import parse_rules
     >>> program = MaintenanceRules(parse_rules("reach(?x, ?y) :- edge(?x, ?y) ."))
@@ -244,15 +234,15 @@ class MaintenanceRules:
     def __init__(self, rules: Iterable[Rule] = (), views: Collection[str] = ()) -> None:
         self.views = frozenset(views)
         self.program: dict[str, Rule] = {}  # the rules of the program, by key
-        self.dynamic: dict[str, tuple[Marked, ...]] = {}  # what each of them contributes
-        self.static: dict[str, tuple[Marked, ...]] = {}  # what each predicate with rules contributes
-        self._defining: Counter[str] = Counter()  # how many rules a predicate has
-        self._contributions: Counter[Rule] = Counter()  # two may contribute the same
+        self.dynamic: dict[str, tuple[MarkedRule, ...]] = {}  # maintenance rules by the key of their rule
+        self.static: dict[str, tuple[MarkedRule, ...]] = {}  # maintenance rules by predicate
+        self._defining: Counter[str] = Counter()  # predicate -> number of rules
+        self._contributions: Counter[Rule] = Counter()  # printed rule -> number of contributions
         for rule in rules:
             self.add(rule)
 
     def add(self, rule: Rule) -> list[Rule]:
-        """The maintenance rules that a new rule brings; those of its predicate too if it is the first."""
+        """Add a rule; return the new maintenance rules (with those of its predicate if it is the first rule)."""
         if rule.is_constraint or rule.key in self.program:
             return []
         _check_names(rule)
@@ -266,7 +256,7 @@ class MaintenanceRules:
         return [r for r in brought if self._contributions[r] == 1]
 
     def remove(self, rule: Rule) -> list[Rule]:
-        """The maintenance rules that go with a rule; those of its predicate too if it is the last."""
+        """Remove a rule; return the removed maintenance rules (with those of its predicate if it was the last rule)."""
         if self.program.pop(rule.key, None) is None:
             return []
         self._defining.subtract(h.predicate for h in rule.heads)
@@ -278,42 +268,43 @@ class MaintenanceRules:
     def rules(self) -> list[Rule]:
         return _printable(m for _, rules in self.sections() for m in rules)
 
-    def sections(self) -> Iterator[tuple[str, tuple[Marked, ...]]]:
-        """The rules with what they come from: a rule of the program, or a predicate."""
+    def sections(self) -> Iterator[tuple[str, tuple[MarkedRule, ...]]]:
+        """The maintenance rules by origin: the text of a rule, or a line about a predicate."""
         for key, rule in self.program.items():
             yield format_rule(rule), self.dynamic[key]
         for predicate, rules in self.static.items():
             yield f"{format_predicate(predicate)}: asserted facts, new state and difference", rules
 
 
-def static_part(predicate: str, arity: int, asserted: bool) -> tuple[Marked, ...]:
-    """What a predicate contributes as long as it has rules."""
+def static_part(predicate: str, arity: int, asserted: bool) -> tuple[MarkedRule, ...]:
+    """All maintenance rules of a predicate that has rules."""
     return (*(assertion_rules(predicate, arity) if asserted else ()), *static_rules(predicate, arity))
 
 
 def maintenance_program(rules: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
     """The maintenance rules of a program.
 
-    To run them as they stand, give p for every predicate, p^Ext for those with rules, what is removed and inserted as
-    r^Del and r^Ins (or p^Ext^Del and p^Ext^Ins), and add `given_state`. The answer is in p^Minus and p^Plus.
+    To run them, add the rules of `given_state` and these facts: p for every predicate, p^Ext for predicates with rules,
+    and the removed and inserted facts as r^Del and r^Ins (or p^Ext^Del and p^Ext^Ins). The results are p^Minus and
+    p^Plus.
     """
     return MaintenanceRules(rules, views).rules()
 
 
 def given_state(rules: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
-    """The new state of what is given: of predicates without rules, and of the asserted facts of the others."""
+    """Rules for the new state of the input: predicates without rules, and asserted facts of the other predicates."""
     rules = list(rules)
     derived = {h.predicate for r in rules for h in r.heads}
     arities = _arities(rules)
-    given = [raised(p, OLD if p not in derived else EXT) for p in arities if p not in views]
-    sizes = {**arities, **{raised(p, EXT): n for p, n in arities.items()}}
+    given = [with_superscript(p, OLD if p not in derived else EXT) for p in arities if p not in views]
+    sizes = {**arities, **{with_superscript(p, EXT): n for p, n in arities.items()}}
     return _printable(m for p in given for m in extensional_rules(p, sizes[p]))
 
 
 def transition(before: Iterable[Rule], after: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
-    """The maintenance rules for one change of rules: those of the rules after it, and p^Temp where rules changed.
+    """The maintenance rules for one change of rules: those of the rules `after`, and p^Temp for each changed predicate.
 
-    A rule that is added deletes nothing: its D rules would mark facts that never were.
+    An added rule has no D rules: they would overdelete facts that did not exist.
     """
     old, new = ({r.key: r for r in rules if not r.is_constraint} for rules in (before, after))
     both = {**old, **new}
@@ -331,8 +322,8 @@ def transition(before: Iterable[Rule], after: Iterable[Rule], views: Collection[
 
 def _temporary(
     changed: Iterable[str], rules: list[Rule], arities: Mapping[str, int], views: Collection[str]
-) -> Iterator[Marked]:
-    """p^Temp of the predicates whose rules changed and of those that are recursive with them."""
+) -> Iterator[MarkedRule]:
+    """The rules for p^Temp of the changed predicates and of those that are recursive with them."""
     components = _recursive_with(rules)
     for predicate in dict.fromkeys(q for p in changed for q in (p, *sorted(components.get(p, ())))):
         together = components.get(predicate, frozenset())
@@ -341,7 +332,7 @@ def _temporary(
 
 
 def format_maintenance(rules: Iterable[Rule], prefixes: Mapping[str, str] | None = None) -> str:
-    """The maintenance program as text that parses back, each part under the rule or predicate it comes from."""
+    """The text of the maintenance program. A comment before each part names its rule or predicate."""
     program = MaintenanceRules(rules)
     parts = []
     for title, section in program.sections():
@@ -350,8 +341,8 @@ def format_maintenance(rules: Iterable[Rule], prefixes: Mapping[str, str] | None
     return "\n".join(parts)
 
 
-def _printable(rules: Iterable[Marked]) -> list[Rule]:
-    """As ordinary rules, each once."""
+def _printable(rules: Iterable[MarkedRule]) -> list[Rule]:
+    """The rules in printed form, each once."""
     return list(dict.fromkeys(m.printable() for m in rules))
 
 
@@ -360,7 +351,7 @@ def _arities(rules: Iterable[Rule]) -> dict[str, int]:
 
 
 def _recursive_with(rules: list[Rule]) -> dict[str, frozenset[str]]:
-    """For each predicate those that it depends on and that depend on it, itself included."""
+    """For each predicate the predicates that are recursive with it, including itself."""
     number = {p: i for i, p in enumerate(_arities(rules))}
     needs: list[list[int]] = [[] for _ in number]
     for rule in rules:

@@ -1,6 +1,7 @@
-"""Rules, facts and programs as text that parses back to the same objects.
+"""Prints rules, facts and programs. The parser reads the text back to equal objects.
 
-A triple prints as `[?x, rdf:type, ub:Person]`. A wildcard prints as `_` where the parser would invent the same name.
+A triple is printed as `[?x, rdf:type, ub:Person]`. A wildcard is printed as `_` if the parser would invent its name
+again.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _NONE: Wildcards = frozenset()
 
 
 def format_term(term: Expression | Aggregate, prefixes: Prefixes = None) -> str:
-    """A term, a variable, an aggregate or an expression."""
+    """The text of a term, a variable, an aggregate or an expression."""
     if isinstance(term, Variable):
         return str(term)
     if isinstance(term, Call):
@@ -81,7 +82,7 @@ def _call(call: Call, prefixes: Prefixes) -> str:
     if level is None or len(call.args) != 2:
         return f"{call.function}({', '.join(format_term(a, prefixes) for a in call.args)})"
     left, right = call.args
-    # A comparison does not chain, so on its left too what binds no tighter needs parentheses.
+    # Comparisons do not chain: an operand with the same precedence needs parentheses on the left, too.
     lowest = level + 1 if level == PRECEDENCE["="] else level
     return f"{_operand(left, lowest, prefixes)} {call.function} {_operand(right, level + 1, prefixes)}"
 
@@ -92,11 +93,7 @@ def _operand(term: Expression, lowest: int, prefixes: Prefixes) -> str:
     return f"({text})" if loose else text
 
 
-def format_atom(atom: Atom, prefixes: Prefixes = None) -> str:
-    return _atom(atom, prefixes, _NONE)
-
-
-def _atom(atom: Atom, prefixes: Prefixes, wildcards: Wildcards) -> str:
+def format_atom(atom: Atom, prefixes: Prefixes = None, wildcards: Wildcards = _NONE) -> str:
     args = ", ".join("_" if a in wildcards else format_term(a, prefixes) for a in atom.args)
     if atom.predicate == TRIPLE and len(atom.args) == 3:
         return f"[{args}]"
@@ -108,15 +105,11 @@ def format_predicate(predicate: str, prefixes: Prefixes = None) -> str:
     return _iri(predicate, prefixes, reserved)
 
 
-def format_literal(literal: Literal, prefixes: Prefixes = None) -> str:
-    return _literal(literal, prefixes, _NONE)
-
-
-def _literal(literal: Literal, prefixes: Prefixes, wildcards: Wildcards) -> str:
+def format_literal(literal: Literal, prefixes: Prefixes = None, wildcards: Wildcards = _NONE) -> str:
     if isinstance(literal, Atom):
-        return _atom(literal, prefixes, wildcards)
+        return format_atom(literal, prefixes, wildcards)
     if isinstance(literal, Negation):
-        return f"~{_atom(literal.atom, prefixes, wildcards)}"
+        return f"~{format_atom(literal.atom, prefixes, wildcards)}"
     if isinstance(literal, Assignment):
         return f"{literal.variable} = {_operand(literal.expression, PRECEDENCE['='] + 1, prefixes)}"
     return format_term(literal.expression, prefixes)
@@ -124,8 +117,8 @@ def _literal(literal: Literal, prefixes: Prefixes, wildcards: Wildcards) -> str:
 
 def format_rule(rule: Rule, prefixes: Prefixes = None) -> str:
     wildcards = _wildcards(rule)
-    heads = ", ".join(_atom(h, prefixes, _NONE) for h in rule.heads)
-    body = ", ".join(_literal(b, prefixes, wildcards) for b in rule.body)
+    heads = ", ".join(format_atom(h, prefixes) for h in rule.heads)
+    body = ", ".join(format_literal(b, prefixes, wildcards) for b in rule.body)
     return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {body}{' ' if body else ''}."
 
 
@@ -136,7 +129,7 @@ def _attributes(rule: Rule) -> str:
 
 
 def _wildcards(rule: Rule) -> Wildcards:
-    """The variables to print as `_`: invented, used once, and numbered as the parser would number them."""
+    """The variables to print as `_`: used once, with the names that the parser would invent."""
     uses = Counter(chain.from_iterable(_variables(b) for b in (*rule.heads, *rule.body)))
     atoms = (b.atom if isinstance(b, Negation) else b for b in rule.literals)
     candidates = [v for a in atoms for v in a.variables() if v.name.startswith("_") and uses[v] == 1]
@@ -145,7 +138,7 @@ def _wildcards(rule: Rule) -> Wildcards:
 
 
 def _variables(literal: Literal) -> list[Variable]:
-    """All variables of a literal or a head, those of aggregates too."""
+    """All variables of a literal or a head, with those of aggregates."""
     if isinstance(literal, Condition):
         return list(expression_variables(literal.expression))
     if isinstance(literal, Assignment):
@@ -160,7 +153,7 @@ def format_fact(fact: Fact, prefixes: Prefixes = None) -> str:
 
 
 def format_program(program: RuleFile) -> str:
-    """The whole program: prefixes, imports, rules, facts, exports."""
+    """The text of a whole program: prefixes, imports, rules, facts, exports."""
     prefixes = program.prefixes
     lines = [f"@prefix {prefix}: <{expansion}> ." for prefix, expansion in prefixes.items()]
     lines += (_transfer("import", i, prefixes) for i in program.imports)

@@ -1,17 +1,17 @@
-"""The abstract syntax of rules. Parsing, printing, checking and every engine share these few nouns.
+"""The abstract syntax of rules, shared by the parser, the printer, the checks and all engines.
 
-A rule is `heads :- body`. Head arguments are variables, terms or (in aggregate rules) one `Aggregate`; body atoms hold
-variables and terms only. Everything computed is spelled out in the body: the parser turns `p(?x + 1) :- q(?x)` into
+A rule is `heads :- body`. Head arguments are variables, terms or (in aggregate rules) one `Aggregate`. Arguments of
+body atoms are variables and terms. Computed values are assigned in the body: the parser turns `p(?x + 1) :- q(?x)` into
 `p(?_1) :- q(?x), ?_1 = ?x + 1`. So engines see four kinds of body literal:
 
     Atom         parent(?x, ?y)
-    Negation     ~parent(?x, _)      variables that occur nowhere else are "there is none"
+    Negation     ~parent(?x, _)      there is no such fact, for any value of a variable that occurs only here
     Assignment   ?n = ?m + 1         binds ?n
-    Condition    ?n >= 18            true, or the match is dropped (also when it cannot be evaluated)
+    Condition    ?n >= 18            the match is dropped if this is false or has no value
 
 A triple `[?x, ub:worksFor, ?y]` is the atom `triple(?x, ub:worksFor, ?y)`. A wildcard `_` is a variable with a fresh
-name that starts with `_`. A rule without heads is a constraint, one without a body an axiom: it holds as long as the
-rule is there.
+name that starts with `_`. A rule without heads is a constraint. A rule without a body is an axiom: its heads hold while
+the rule is in the program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A built-in applied to expressions. Operators are calls too: `+ - * / = != < <= > >=`; names are upper case."""
+    """A call of a built-in function (upper-case name) or operator (`+ - * / = != < <= > >=`)."""
 
     function: str
     args: tuple[Expression, ...]
@@ -49,7 +49,7 @@ Expression = Variable | Term | Call
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`#sum(?v, ?d)`: over the distinct tuples of `args` within a group, the first is summed."""
+    """`#sum(?v, ?d)` sums the first component of the distinct tuples of `args` in each group."""
 
     function: str
     args: tuple[Variable, ...]
@@ -61,7 +61,7 @@ class Atom:
     args: tuple[Variable | Term | Aggregate, ...]
 
     def variables(self) -> Iterator[Variable]:
-        """Its variables in order, repeated ones repeated; those inside an aggregate are not among them."""
+        """The variables in order, with repetitions, without those of an aggregate."""
         return (a for a in self.args if isinstance(a, Variable))
 
 
@@ -106,8 +106,9 @@ def literal_variables(literal: Literal) -> set[Variable]:
 
 @dataclass(frozen=True)
 class Rule:
-    """`heads :- body`. `bound`: most facts a recursion that creates values may add. `cartesian`: a product is meant.
+    """`heads :- body`.
 
+    `bound` limits the facts that a value-creating recursion adds. `cartesian` allows a cartesian product in the body.
     `report`: matches of this constraint are listed (`KnowledgeBase.inconsistencies`) instead of refused.
     """
 
@@ -126,7 +127,7 @@ class Rule:
 
     @cached_property
     def literals(self) -> tuple[Atom | Negation, ...]:
-        """The positive and negated body atoms, in order: those that read a set of facts."""
+        """The positive and negated body atoms, in order. These read facts."""
         return tuple(b for b in self.body if isinstance(b, Atom | Negation))
 
     @cached_property
@@ -135,7 +136,7 @@ class Rule:
 
     @cached_property
     def aggregate(self) -> Aggregate | None:
-        """The aggregate of the head, if this is an aggregate rule (at most one, in a single head)."""
+        """The aggregate of an aggregate rule, else None. Such a rule has one head with one aggregate."""
         return next((a for h in self.heads for a in h.args if isinstance(a, Aggregate)), None)
 
     @property
@@ -144,7 +145,7 @@ class Rule:
 
     @cached_property
     def key(self) -> str:
-        """Equal for rules that differ only in the names of their variables."""
+        """A text that is equal for rules that differ only in the names of their variables."""
         names: dict[str, str] = {}
         return _VARIABLE.sub(
             lambda m: names.setdefault(m[0], f"Variable(name={len(names)})"), repr((self.heads, self.body))
@@ -155,7 +156,7 @@ class Rule:
         return hash((self.heads, self.body, self.bound, self.cartesian, self.report))
 
     def __hash__(self) -> int:
-        """Kept: rules are looked up again and again."""
+        """Cached, because rules are looked up often."""
         return self._hash
 
     def __str__(self) -> str:
@@ -186,7 +187,7 @@ class Export:
 
 @dataclass
 class RuleFile:
-    """All that a rule file says."""
+    """The contents of a rule file."""
 
     rules: list[Rule] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)

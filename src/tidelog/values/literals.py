@@ -145,7 +145,7 @@ def _moment(term: Term) -> Moment | None:
 
 
 def _seconds(match: re.Match[str]) -> Fraction | None:
-    """Seconds since the first day of the year 0; in UTC if the moment has a time zone. None if there is no such date."""
+    """Seconds since the first day of the year 0; in UTC if there is a time zone. None if there is no such date."""
     year, month, day, hour, minute, second = (int(match[i] or 0) for i in range(1, 7))
     fraction = Fraction(match[7] or 0)
     midnight = hour == 24 and minute == second == fraction == 0

@@ -174,7 +174,7 @@ def _comparison(first: Term, second: Term) -> Term | None:
 
 
 def search_all(texts: Sequence[Term | None], patterns: Sequence[Term | None]) -> list[Term | None]:
-    """REGEX of columns: whether each pattern matches a part of its text. Rows with equal patterns are matched together."""
+    """REGEX of columns: whether each pattern matches a part of its text. Equal patterns are matched together."""
     result: list[Term | None] = [None] * len(texts)
     rows: dict[Term | None, list[int]] = {}
     for at, wanted in enumerate(patterns):

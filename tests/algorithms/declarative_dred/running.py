@@ -13,7 +13,7 @@ from tests.oracle.histories import State
 from tests.reference.engine import least_model
 from tests.reference.selection import Selection
 from tidelog.model.facts import Fact
-from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, given_state, raised, transition
+from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, given_state, transition, with_superscript
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_rule
 from tidelog.rules.syntax import Rule
@@ -58,8 +58,8 @@ def _stored(before: State, after: State, derived: Collection[str]) -> Iterable[F
     changes = ((before.facts, ""), (before.facts - after.facts, DEL), (after.facts - before.facts, INS))
     for facts, mark in changes:
         for predicate, args in facts:
-            name = raised(predicate, EXT) if predicate in derived else predicate
-            yield Fact(raised(name, mark), args)
+            name = with_superscript(predicate, EXT) if predicate in derived else predicate
+            yield Fact(with_superscript(name, mark), args)
 
 
 def differences(before: State, after: State, derived: Collection[str]) -> dict[str, Facts]:

@@ -1,1 +1,1 @@
-"""What is checked and computed about rules before they run: safety, dependencies, strata."""
+"""Checks and preparation of rules before they run: normal form, safety, dependencies, strata."""

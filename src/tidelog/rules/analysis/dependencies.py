@@ -1,12 +1,13 @@
-"""Which rules feed which: a graph over rules and the patterns of their atoms.
+"""Dependencies between rules: a graph over rules and the patterns of their atoms, and its components.
 
-A rule depends on another if a head of that one unifies with one of its body atoms. Atoms that differ in a constant do
-not unify, so rules over triples with different predicates or classes are independent. Rules with equal atoms share a
-node for the pattern (predicate, and a constant or None for each place), which keeps the graph linear in the rules:
+A rule depends on another rule if a head of the other unifies with one of its body atoms. Atoms that differ in a
+constant do not unify, so rules over triples with different predicates or classes are independent. The pattern of an
+atom is its predicate, and a constant or None for each argument. Equal patterns share a node, so the graph is linear in
+the rules:
 
     rule -> pattern of a body atom -> patterns of heads that unify -> rules with such a head
 
-Strongly connected components of a graph, by Tarjan's algorithm, without recursion.
+Components are found by Tarjan's algorithm without recursion.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Places = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What of an atom decides whether it unifies with another: its predicate and its constants."""
+    """The predicate and the constants of an atom. They decide whether it unifies with another atom."""
 
     predicate: str
     constants: Constants
@@ -32,7 +33,7 @@ class Pattern:
 
 @dataclass
 class DependencyGraph:
-    """Nodes 0 … len(rules) - 1 are the rules, the others patterns. `needs[n]` are the nodes n depends on."""
+    """Nodes 0 … len(rules) - 1 are the rules, the other nodes are patterns. Node n depends on the nodes `needs[n]`."""
 
     rules: Sequence[Rule]
     needs: list[list[int]]
@@ -45,7 +46,7 @@ def pattern(atom: Atom) -> Pattern:
 
 
 def body_atoms(rule: Rule) -> Iterator[tuple[Atom, bool]]:
-    """The atoms of a body, and for each whether what it reads must be complete before the rule runs."""
+    """The atoms of a body, each with whether its facts must be complete before the rule runs."""
     for literal in rule.body:
         if isinstance(literal, Atom):
             yield literal, rule.aggregate is not None
@@ -60,9 +61,9 @@ def dependency_graph(rules: Sequence[Rule]) -> DependencyGraph:
             graph.needs[_node(graph, graph.head_nodes, pattern(head))].append(number)
         for atom, _ in body_atoms(rule):
             graph.needs[number].append(_node(graph, graph.body_nodes, pattern(atom)))
-    unifying = _Unifying(graph.head_nodes)
+    unifying = _UnifyingHeads(graph.head_nodes)
     for body, node in graph.body_nodes.items():
-        graph.needs[node] = [graph.head_nodes[head] for head in unifying.with_(body)]
+        graph.needs[node] = [graph.head_nodes[head] for head in unifying.matching(body)]
     return graph
 
 
@@ -73,19 +74,19 @@ def _node(graph: DependencyGraph, nodes: dict[Pattern, int], key: Pattern) -> in
     return nodes[key]
 
 
-class _Unifying:
-    """The patterns of heads, to be looked up by the constants they have in common places with a body atom."""
+class _UnifyingHeads:
+    """An index of head patterns. Finds those that have the constants of a body pattern at their common positions."""
 
     def __init__(self, heads: Iterable[Pattern]) -> None:
-        self._alike: dict[tuple[str, Places, int], list[Pattern]] = defaultdict(list)
+        self._same_shape: dict[tuple[str, Places, int], list[Pattern]] = defaultdict(list)
         self._shapes: dict[str, dict[tuple[Places, int], None]] = defaultdict(dict)
         self._tables: dict[tuple[str, Places, int, Places], dict[Constants, list[Pattern]]] = {}
         for head in heads:
             shape = _places(head), len(head.constants)
-            self._alike[head.predicate, *shape].append(head)
+            self._same_shape[head.predicate, *shape].append(head)
             self._shapes[head.predicate][shape] = None
 
-    def with_(self, body: Pattern) -> Iterator[Pattern]:
+    def matching(self, body: Pattern) -> Iterator[Pattern]:
         mine = set(_places(body))
         for places, arity in self._shapes.get(body.predicate, ()):
             if arity == len(body.constants):
@@ -96,7 +97,7 @@ class _Unifying:
         key = predicate, places, arity, common
         if key not in self._tables:
             table: dict[Constants, list[Pattern]] = defaultdict(list)
-            for head in self._alike[predicate, places, arity]:
+            for head in self._same_shape[predicate, places, arity]:
                 table[_at(head, common)].append(head)
             self._tables[key] = table
         return self._tables[key]
@@ -111,16 +112,16 @@ def _at(of: Pattern, places: Places) -> Constants:
 
 
 def strongly_connected(edges: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The components of the graph in which node n has edges to `edges[n]`, each after those it leads to."""
-    return _Search(edges).run()
+    """The components of the graph with edges from n to `edges[n]`. A component comes after those it leads to."""
+    return _ComponentSearch(edges).run()
 
 
-class _Search:
+class _ComponentSearch:
     def __init__(self, edges: Sequence[Sequence[int]]) -> None:
         self.edges = edges
-        self.order: dict[int, int] = {}  # when a node was first seen
-        self.low: dict[int, int] = {}  # the earliest node of the open ones it leads back to
-        self.open: dict[int, None] = {}  # seen but not yet in a component, in that order
+        self.order: dict[int, int] = {}  # node -> when it was entered
+        self.low: dict[int, int] = {}  # node -> the earliest open node that it leads to
+        self.open: dict[int, None] = {}  # entered but not yet in a component, in this order
         self.path: list[tuple[int, Iterator[int]]] = []
         self.components: list[list[int]] = []
 
@@ -138,7 +139,7 @@ class _Search:
         self.path.append((node, iter(self.edges[node])))
 
     def _step(self) -> None:
-        """Follow the next edge of the last node of the path, or leave the node."""
+        """Follow the next edge of the last node of the path; leave the node if it has no more edges."""
         node, rest = self.path[-1]
         for child in rest:
             if child not in self.order:

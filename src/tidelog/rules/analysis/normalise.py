@@ -35,6 +35,8 @@ from tidelog.rules.syntax import (
 
 @dataclass(frozen=True, slots=True)
 class RawAggregate:
+    """An aggregate as written: its arguments may be computed."""
+
     function: str
     args: tuple[Expression, ...]
 
@@ -56,7 +58,7 @@ RawLiteral = RawAtom | RawNegation | Condition
 
 
 def fresh_variables(used: Iterable[str]) -> Iterator[Variable]:
-    """`?_1`, `?_2` … without those used already."""
+    """The variables `?_1`, `?_2` … without the names in `used`."""
     taken = set(used)
     return (Variable(f"_{n}") for n in count(1) if f"_{n}" not in taken)
 
@@ -64,6 +66,7 @@ def fresh_variables(used: Iterable[str]) -> Iterator[Variable]:
 def normalise(
     heads: Sequence[RawAtom], body: Sequence[RawLiteral], fresh: Iterator[Variable]
 ) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
+    """Heads and body in normal form; `fresh` gives the new variables."""
     spelled_out: list[Literal] = []
     for literal in body:
         spelled_out += _spell_out_literal(literal, fresh)
@@ -84,7 +87,7 @@ def _spell_out_literal(literal: RawLiteral, fresh: Iterator[Variable]) -> list[L
 
 
 def _spell_out(raw: RawAtom, fresh: Iterator[Variable]) -> tuple[Atom, list[Assignment]]:
-    """The atom with its computed arguments replaced by variables, and the assignments of those."""
+    """The atom with variables for its computed arguments, and the assignments of these variables."""
     assignments: list[Assignment] = []
 
     def assigned(expression: Expression) -> Variable:
@@ -102,7 +105,7 @@ def _spell_out(raw: RawAtom, fresh: Iterator[Variable]) -> tuple[Atom, list[Assi
 
 
 def _assign(body: list[Literal]) -> list[Literal]:
-    """Turn equations that bind a variable into assignments, each as soon as its other side is bound."""
+    """The body with an assignment for each equation that binds a variable. The other side must be bound."""
     result = list(body)
     bound = {v for b in body if isinstance(b, Atom) for v in b.variables()}
     bound |= {b.variable for b in body if isinstance(b, Assignment)}
@@ -128,7 +131,7 @@ def _is_equation(literal: Literal) -> bool:
 
 
 def _assignment(literal: Literal, bound: set[Variable], assigned: set[Variable]) -> Assignment | None:
-    """The equation as an assignment, if one side is a variable yet to bind and the other side is bound."""
+    """The assignment of an equation whose one side is an unbound variable and whose other side is bound; else None."""
     assert isinstance(literal, Condition)
     assert isinstance(literal.expression, Call)
     left, right = literal.expression.args
@@ -144,16 +147,16 @@ def _binds(variable: Variable, bound: set[Variable], assigned: set[Variable]) ->
     return variable not in bound or (variable.name.startswith("_") and variable not in assigned)
 
 
-Substitution = Mapping[Any, Variable | Term]  # keys are variables, or terms to be replaced in atoms
+Substitution = Mapping[Any, Variable | Term]  # keys are variables; in atoms also terms
 
 
 def replace_in_atom(atom: Atom, values: Substitution) -> Atom:
-    """The atom with the values for its arguments; an argument without a value stays."""
+    """The atom with its arguments replaced by their values; other arguments stay."""
     return Atom(atom.predicate, tuple(values.get(a, a) for a in atom.args))
 
 
 def replace_in_expression(expression: Expression, values: Substitution) -> Expression:
-    """The expression with the values for its variables."""
+    """The expression with its variables replaced by their values."""
     if isinstance(expression, Variable):
         return values.get(expression, expression)
     if isinstance(expression, Call):
@@ -162,7 +165,7 @@ def replace_in_expression(expression: Expression, values: Substitution) -> Expre
 
 
 def replace_in_literal(literal: Literal, values: Substitution) -> Literal:
-    """The literal with the values for its variables; `?x = e` is a condition where `?x` has a term as its value."""
+    """The literal with its variables replaced. If `?x` becomes a term, the assignment `?x = e` becomes a condition."""
     if isinstance(literal, Atom):
         return replace_in_atom(literal, values)
     if isinstance(literal, Negation):
@@ -179,8 +182,11 @@ def replace_in_literal(literal: Literal, values: Substitution) -> Literal:
 
 
 @lru_cache(maxsize=20_000)
-def unnegated(rule: Rule, number: int) -> Rule:
-    """The rule with its `number`th negated atom put in front; variables of that atom alone get other names."""
+def pivot_on_negation(rule: Rule, number: int) -> Rule:
+    """The rule with its negated atom `number` also as a positive first atom.
+
+    Variables that occur in no other literal get new names in the first atom.
+    """
     negation = rule.negations[number]
     others = {v for b in rule.body if b is not negation for v in literal_variables(b)}
     fresh = fresh_variables(v.name for b in rule.body for v in literal_variables(b))

@@ -1,15 +1,15 @@
-"""The checks a rule passes alone before it runs: variables bound, functions known, one arity, no product by accident.
+"""Checks of single rules: variables are bound, functions exist, arities agree, no accidental cartesian product.
 
 A variable is bound by a positive body atom, or by an assignment whose own variables are bound. A variable that occurs
-in one negated atom and nowhere else means "there is none" and needs no binding. What rules do to each other is checked
-in `strata`.
+in one negated atom and nowhere else needs no binding: no value may match. `strata` checks how rules depend on each
+other.
 
-Value-creating recursion: a rule that computes new values from values it created itself may never end.
+A recursive rule may never end if it computes new values from values that it created itself:
 
     count(?n + 1) :- count(?n) .
 
-Such a rule runs only if it says where it stops: with a comparison on the value or on what it is computed from, or with
-`#[bound(N)]`, which ends the run with an error when the rule would add more than N facts.
+Such a rule needs a limit: a comparison on the new value or on a variable from which it is computed, or `#[bound(N)]`,
+which raises an error if the rule would add more than N facts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tidelog.rules.syntax import (
 def check_rules(
     rules: Iterable[Rule], arities: Mapping[str, int] | None = None, *, allow_cartesian: bool = False
 ) -> dict[str, int]:
-    """Refuse rules that cannot be run, saying what to do; give the arity of every predicate."""
+    """Refuse rules that cannot run, with advice; return the arity of every predicate."""
     found = {TRIPLE: 3, **(arities or {})}
     where: dict[str, Rule] = {}
     for rule in rules:
@@ -55,7 +55,7 @@ def check_rules(
 
 
 def check_arity(facts: Iterable[Fact], arities: Mapping[str, int] | None = None) -> dict[str, int]:
-    """Refuse facts whose predicate has another number of arguments elsewhere; give the arity of every predicate."""
+    """Refuse facts with another arity than their predicate; return the arity of every predicate."""
     found = {TRIPLE: 3, **(arities or {})}
     for fact in facts:
         if found.setdefault(fact.predicate, len(fact.args)) != len(fact.args):
@@ -64,7 +64,7 @@ def check_arity(facts: Iterable[Fact], arities: Mapping[str, int] | None = None)
 
 
 def rule_error(rule: Rule, problem: str, *more: str) -> RuleError:
-    """An error that shows the rule, not only the line it starts on, and perhaps more lines."""
+    """The error for a rule. It shows the whole rule and the lines in `more`."""
     location = replace(rule.location, text="") if rule.location else None
     return RuleError("\n    ".join([problem, f"rule: {format_rule(rule)}", *more]), location)
 
@@ -135,7 +135,7 @@ def _not_bound(variables: set[Variable]) -> str:
 
 
 def _check_product(rule: Rule) -> None:
-    """Refuse bodies whose atoms fall into groups that nothing connects."""
+    """Refuse a body whose atoms are in groups without common variables."""
     groups: list[set[Variable]] = []
     for literal in rule.body:
         groups = _merged(groups, literal_variables(literal))
@@ -172,9 +172,9 @@ def _arity_problem(predicate: str, count: int, arities: Mapping[str, int], place
 
 
 def check_creation(rule: Rule, heads: Iterable[Atom], atoms: Iterable[Atom]) -> None:
-    """Refuse a rule that may put unlimited new values into `heads`, given that it reads its own results in `atoms`.
+    """Refuse a rule that may put unlimited new values into `heads`; its `atoms` read its own results.
 
-    What is computed only from variables that other atoms bind too takes finitely many values and needs no limit.
+    A value needs no limit if it is computed only from variables that other atoms bind: those have finitely many values.
     """
     if rule.bound is not None:
         return
@@ -195,7 +195,7 @@ def check_creation(rule: Rule, heads: Iterable[Atom], atoms: Iterable[Atom]) -> 
 
 
 def _created(rule: Rule) -> dict[Variable, set[Variable]]:
-    """The variables computed by a call, directly or through others, each with all it is computed from."""
+    """The variables that calls compute, directly or indirectly, each with all variables it is computed from."""
     assigned = {b.variable: b.expression for b in rule.body if isinstance(b, Assignment)}
     for atom in rule.atoms:
         for variable in atom.variables():
@@ -205,7 +205,7 @@ def _created(rule: Rule) -> dict[Variable, set[Variable]]:
 
 
 def _is_call(expression: Expression | None) -> bool:
-    """Whether new values come out of new values; a function that gives its own results back gives few."""
+    """Whether an expression can create ever new values. An idempotent function alone cannot."""
     if not isinstance(expression, Call):
         return False
     return expression.function not in SETTLING or any(isinstance(a, Call) for a in expression.args)
@@ -223,7 +223,7 @@ def _reach(variable: Variable, assigned: dict[Variable, Expression]) -> set[Vari
 
 
 def _compared(rule: Rule) -> set[Variable]:
-    """The variables of comparisons that can end a recursion."""
+    """The variables in order comparisons. Such a comparison can end a recursion."""
     return {
         v
         for b in rule.body

@@ -1,15 +1,16 @@
-"""Strata: groups of rules that run one after the other, so that what is negated or aggregated is complete before.
+"""The order in which rules run: strata, layers and levels.
 
-A component is a set of rules that all depend on each other. The level of a component is the longest path below it,
-where a dependency counts if it is strict (negated, or read by an aggregate) or joins a recursive component with one
-that is not. Components of one level and kind form a stratum; in it, rules come after those they depend on.
+Strata are groups of rules that run one after the other, so that negated and aggregated facts are complete before they
+are read. A component is a set of rules that all depend on each other. The level of a component is the longest path
+below it. On a path, a dependency counts if it is strict (negated, or read by an aggregate), or if exactly one of its
+two components is recursive. The components of one level and kind form a stratum. In a stratum a rule comes after the
+rules that it depends on.
 
-Layers: the strata of the rules before and after a change together, as coarse as negation and aggregates allow.
+Layers are strata of the rules before and after a change together, as coarse as negation and aggregates allow. No rule
+of a layer negates or aggregates facts that another rule of the layer derives, so the algorithms for plain Datalog
+apply.
 
-Within a layer no rule negates or aggregates what another rule of the layer derives, so the papers' algorithms for
-plain Datalog apply to it as it stands.
-
-Levels: rules that are not recursive, in groups of which each reads only what the groups before it derive.
+Levels are groups of rules that are not recursive. A level reads only what earlier levels derive.
 """
 
 from __future__ import annotations
@@ -43,46 +44,48 @@ class Stratum:
 
 
 def stratify(rules: Iterable[Rule]) -> list[Stratum]:
-    """Order rules, without the constraints; refuse cycles through negation, aggregates or endless new values."""
+    """The strata of the rules without constraints. Negation, aggregates or new values in a cycle are a `RuleError`."""
     graph = dependency_graph([r for r in rules if not r.is_constraint])
     components = strongly_connected(graph.needs)
-    home = {node: number for number, component in enumerate(components) for node in component}
+    component_of = {node: number for number, component in enumerate(components) for node in component}
     for component in components:
-        if len(component) > 1:  # a rule, and the patterns through which it depends on itself
-            _check_cycle(graph, component, home)
-    return _strata(graph, components, home)
+        if len(component) > 1:  # a rule and the patterns through which it depends on itself
+            _check_cycle(graph, component, component_of)
+    return _strata(graph, components, component_of)
 
 
-def _check_cycle(graph: DependencyGraph, component: list[int], home: dict[int, int]) -> None:
-    """Refuse strict dependencies within a component, and rules in it that create values without end."""
-    here = home[component[0]]
+def _check_cycle(graph: DependencyGraph, component: list[int], component_of: dict[int, int]) -> None:
+    """Refuse strict dependencies within a component, and rules that create values without a limit."""
+    here = component_of[component[0]]
     for number in sorted(n for n in component if n < len(graph.rules)):
         rule = graph.rules[number]
-        inside = [(atom, strict) for atom, strict in body_atoms(rule) if home[graph.body_nodes[pattern(atom)]] == here]
+        inside = [
+            (atom, strict) for atom, strict in body_atoms(rule) if component_of[graph.body_nodes[pattern(atom)]] == here
+        ]
         for atom, strict in inside:
             if strict:
-                raise _cycle_error(graph, number, atom, home)
-        heads = [h for h in rule.heads if home[graph.head_nodes[pattern(h)]] == here]
+                raise _cycle_error(graph, number, atom, component_of)
+        heads = [h for h in rule.heads if component_of[graph.head_nodes[pattern(h)]] == here]
         check_creation(rule, heads, [atom for atom, _ in inside])
 
 
-def _cycle_error(graph: DependencyGraph, number: int, atom: Atom, home: dict[int, int]) -> RuleError:
+def _cycle_error(graph: DependencyGraph, number: int, atom: Atom, component_of: dict[int, int]) -> RuleError:
     rule = graph.rules[number]
     what = "an aggregate over" if atom in rule.atoms else "the negation of"
-    cycle = _path(graph, graph.body_nodes[pattern(atom)], number, home)
+    cycle = _path(graph, graph.body_nodes[pattern(atom)], number, component_of)
     lines = [f"then {format_rule(r)}{f' ({r.location})' if r.location else ''}" for r in cycle[:-1]]
     problem = f"{what} `{format_atom(atom)}` depends on the result of its own rule; break this cycle of rules"
     return rule_error(rule, problem, *lines, "then the first rule again")
 
 
-def _path(graph: DependencyGraph, start: int, goal: int, home: dict[int, int]) -> list[Rule]:
-    """The rules on a shortest way from one node to another of the same component."""
+def _path(graph: DependencyGraph, start: int, goal: int, component_of: dict[int, int]) -> list[Rule]:
+    """The rules on a shortest path from `start` to `goal` within their component."""
     came_from = {start: start}
     queue = deque([start])
     while goal not in came_from:
         node = queue.popleft()
         for child in graph.needs[node]:
-            if home[child] == home[goal] and child not in came_from:
+            if component_of[child] == component_of[goal] and child not in came_from:
                 came_from[child] = node
                 queue.append(child)
     nodes = [goal]
@@ -91,13 +94,13 @@ def _path(graph: DependencyGraph, start: int, goal: int, home: dict[int, int]) -
     return [graph.rules[n] for n in reversed(nodes) if n < len(graph.rules)]
 
 
-def _strata(graph: DependencyGraph, components: list[list[int]], home: dict[int, int]) -> list[Stratum]:
-    """Group components by level and kind; both come in an order in which what is needed comes first."""
+def _strata(graph: DependencyGraph, components: list[list[int]], component_of: dict[int, int]) -> list[Stratum]:
+    """Group the components by level and kind. `components` has each component after those it depends on."""
     levels: list[_Levels] = []
     groups: dict[tuple[int, bool], list[Rule]] = {}
     for component in components:
         rules = sorted(n for n in component if n < len(graph.rules))
-        below = [(levels[home[need]], strict) for need, strict in _outside(graph, component, home)]
+        below = [(levels[component_of[need]], strict) for need, strict in _outside(graph, component, component_of)]
         if rules:
             recursive = len(component) > 1
             level = max((_above(found, strict, recursive) for found, strict in below), default=0)
@@ -110,7 +113,7 @@ def _strata(graph: DependencyGraph, components: list[list[int]], home: dict[int,
 
 
 class _Levels(NamedTuple):
-    """The highest level of the rules behind a component: of those not recursive and of the recursive ones."""
+    """The highest levels of the non-recursive and of the recursive rules that a component depends on."""
 
     plain: int
     recursive: int
@@ -120,23 +123,23 @@ _NONE = -1
 
 
 def _above(found: _Levels, strict: bool, recursive: bool) -> int:
-    """The level a component must have because of one dependency."""
+    """The least level of a component that has this dependency."""
     plain = found.plain + (strict or recursive) if found.plain != _NONE else 0
     other = found.recursive + (strict or not recursive) if found.recursive != _NONE else 0
     return max(plain, other)
 
 
-def _outside(graph: DependencyGraph, component: list[int], home: dict[int, int]) -> Iterator[tuple[int, bool]]:
-    """The nodes outside that a component needs, and whether strictly."""
-    here = home[component[0]]
+def _outside(graph: DependencyGraph, component: list[int], component_of: dict[int, int]) -> Iterator[tuple[int, bool]]:
+    """The nodes outside of a component that it depends on, each with whether the dependency is strict."""
+    here = component_of[component[0]]
     for node in component:
         strict = [s for _, s in body_atoms(graph.rules[node])] if node < len(graph.rules) else repeat(False)
-        yield from ((need, s) for need, s in zip(graph.needs[node], strict, strict=False) if home[need] != here)
+        yield from ((need, s) for need, s in zip(graph.needs[node], strict, strict=False) if component_of[need] != here)
 
 
 @dataclass(frozen=True)
 class Layer:
-    """Rules that stay, that are removed, and that are added."""
+    """The rules of a layer that stay, that are removed, and that are added."""
 
     kept: tuple[Rule, ...]
     removed: tuple[Rule, ...] = ()
@@ -144,7 +147,7 @@ class Layer:
 
     @cached_property
     def kept_plain(self) -> tuple[Rule, ...]:
-        """Rules that stay and are neither aggregates nor axioms; always the same tuple, so that nobody compares it."""
+        """Rules that stay and are neither aggregates nor axioms. Cached, so that caches keyed by the tuple are fast."""
         return tuple(r for r in self.kept if r.aggregate is None and r.atoms)
 
     @cached_property
@@ -157,7 +160,7 @@ class Layer:
 
 
 def layers(before: Iterable[Rule], after: Iterable[Rule]) -> list[Layer]:
-    """The layers of a change of rules. Raises `RuleError` when old and new rules cannot be ordered together."""
+    """The layers of a change of rules. Raises `RuleError` if old and new rules have no common order."""
     old = {r.key: r for r in before}
     new = {r.key: r for r in after}
     groups: list[list[Rule]] = [[]]
@@ -165,11 +168,11 @@ def layers(before: Iterable[Rule], after: Iterable[Rule]) -> list[Layer]:
         if any(r.negations or r.aggregate for r in stratum.rules):
             groups.append([])
         groups[-1].extend(stratum.rules)
-    return [divided(group, old.keys(), new.keys()) for group in groups if group]
+    return [layer_of(group, old.keys(), new.keys()) for group in groups if group]
 
 
-def divided(rules: Iterable[Rule], old: Set[str], new: Set[str]) -> Layer:
-    """The rules of one layer by what becomes of them, given the keys of all rules before and after."""
+def layer_of(rules: Iterable[Rule], old: Set[str], new: Set[str]) -> Layer:
+    """The layer of `rules`, given the keys of all rules before (`old`) and after (`new`) the change."""
     together = tuple(rules)
     return Layer(
         kept=tuple(r for r in together if r.key in old and r.key in new),
@@ -180,7 +183,7 @@ def divided(rules: Iterable[Rule], old: Set[str], new: Set[str]) -> Layer:
 
 @lru_cache(maxsize=64)
 def levels(rules: tuple[Rule, ...]) -> Sequence[Sequence[Rule]]:
-    """The levels of rules that are given in an order in which each comes after those it depends on."""
+    """The levels of `rules`, in which each rule comes after those it depends on."""
     graph = dependency_graph(rules)
     heights: dict[int, int] = {}
     groups: list[list[Rule]] = []
@@ -192,7 +195,7 @@ def levels(rules: tuple[Rule, ...]) -> Sequence[Sequence[Rule]]:
 
 
 def _height(graph: DependencyGraph, heights: dict[int, int], pattern: int) -> int:
-    """The first level that may read what a pattern matches. The rules behind it have their place already."""
+    """The first level that may read the facts of a pattern. The levels of the rules it depends on are in `heights`."""
     if pattern not in heights:
         rules = len(graph.rules)
         behind = (heights[n] + 1 if n < rules else _height(graph, heights, n) for n in graph.needs[pattern])

@@ -1,1 +1,1 @@
-"""Text to rules: tokens, terms, clauses, whole programs."""
+"""The parser of rules: tokens, terms, clauses, whole programs."""

@@ -1,12 +1,12 @@
-"""Facts, rules, constraints and queries: atoms, literals, attributes, aggregates.
+"""Reads one statement: a fact, rule, constraint or query, or a directive.
 
-Directives: `@prefix`, `@base`, `@parameter`, `@import`, `@export` and the older `@output`.
+Directives are `@prefix`, `@base`, `@parameter`, `@import`, `@export` and the older `@output`.
 
     @import parent :- csv{resource="parents.csv", format=(string, int)} .
     @import table :- csv{resource=f"file-{?n}.csv"}, ?n = 3 .
 
-Values are computed at once and handed on as Python values: `str` for strings, names and IRIs, numbers, booleans, tuples
-for lists in parentheses and dictionaries for maps.
+The parameters of imports and exports are computed while they are read. They become Python values: `str` for strings,
+names and IRIs, numbers, booleans, a tuple for a list in parentheses and a dictionary for a map.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RawArgument = Expression | RawAggregate
 
 @dataclass
 class Attributes:
-    """What stands in `#[…]` before a rule."""
+    """The attributes `#[…]` before a rule."""
 
     name: str | None = None
     bound: int | None = None
@@ -54,17 +54,17 @@ class Attributes:
 
 
 class ClauseReader(TermReader):
-    """Reads one clause. Wildcards and computed arguments get variables whose names the clause does not use."""
+    """Reads one clause. Wildcards and computed arguments become variables with names that the clause does not use."""
 
     def __init__(self, source: SourceText, tokens: list[RuleToken], scope: Scope) -> None:
         super().__init__(source, tokens, scope)
         self.fresh: Iterator[Variable] = fresh_variables(t.text[1:] for t in tokens if t.kind == "variable")
 
     def clause(self) -> Rule | Fact:
-        """A rule, a constraint or a fact, up to and including its dot."""
+        """Read a rule, a constraint or a fact, up to and including its dot."""
         start = self.token
         attributes = self._attributes()
-        heads = [] if self.token.kind == ":-" else self._heads()
+        heads = [] if self.token.kind == ":-" else self.comma_separated(self._head)
         if self.accept(":-"):
             return self._rule(heads, attributes, start)
         if len(heads) > 1:
@@ -91,7 +91,7 @@ class ClauseReader(TermReader):
         )
 
     def query(self) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
-        """A body with or without a final dot, and its named variables in order."""
+        """Read a body with or without a final dot; return it and its named variables in order."""
         body = self.body()
         self.accept(".")
         self.expect("end", "`,` or the end of the query")
@@ -107,7 +107,7 @@ class ClauseReader(TermReader):
         return self.evaluated(arg, {}, start, "a fact cannot hold the variable {}; is the body `:- …` missing?")
 
     def evaluated(self, expression: Expression, binding: dict[Variable, Term], start: RuleToken, unbound: str) -> Term:
-        """The value of an expression that is known now; `unbound` is what to say of a variable without a value."""
+        """The value of an expression under `binding`. `unbound` is the message for a variable without a value."""
         free = next((v for v in expression_variables(expression) if v not in binding), None)
         if free is not None:
             raise self.error(unbound.format(free), start)
@@ -119,16 +119,13 @@ class ClauseReader(TermReader):
     def _attributes(self) -> Attributes:
         attributes = Attributes()
         while self.accept("#["):
-            self._attribute(attributes)
-            while self.accept(","):
-                self._attribute(attributes)
+            self.comma_separated(lambda: self._attribute(attributes))
             self.expect("]", "`]`")
         return attributes
 
     def _attribute(self, attributes: Attributes) -> None:
         token = self.expect("name", "an attribute")
-        values = self._attribute_values()
-        match token.text, values:
+        match token.text, self._arguments() if self.token.kind == "(" else []:
             case "name", [str() as text] if terms.is_literal(text):
                 attributes.name = terms.plain(text)
             case "bound", [str() as text] if isinstance(number := terms.to_value(text), int) and number > 0:
@@ -141,15 +138,6 @@ class ClauseReader(TermReader):
                 pass
             case _:
                 raise self.error('expected name("…"), bound(1000), cartesian or report', token)
-
-    def _attribute_values(self) -> list[Expression]:
-        return self._arguments() if self.token.kind == "(" else []
-
-    def _heads(self) -> list[RawAtom]:
-        heads = [self._head()]
-        while self.accept(","):
-            heads.append(self._head())
-        return heads
 
     def _head(self) -> RawAtom:
         if self.token.kind not in (*_PREDICATES, "["):
@@ -194,7 +182,7 @@ class ClauseReader(TermReader):
         return self._condition()
 
     def _starts_atom(self) -> bool:
-        """Whether the name ahead is a predicate, not a function or a constant to compare."""
+        """Whether the name at this place is a predicate, not a function or a constant of a comparison."""
         if self.ahead().kind != "(" or self.token.kind != "name":
             return self.ahead().kind in _CLOSING
         return self.token.text.upper() not in CONDITIONS and self._after_parenthesis().kind not in PRECEDENCE
@@ -231,7 +219,7 @@ class ClauseReader(TermReader):
         return Condition(condition)
 
     def _atom(self, argument: Callable[[], RawArgument]) -> RawAtom:
-        """`p(…)`, a triple `[s, p, o]`, or its short forms `C[s]` and `p[s, o]`."""
+        """Read `p(…)`, a triple `[s, p, o]`, or its short forms `C[s]` and `p[s, o]`; `argument` reads one argument."""
         if self.token.kind == "[":
             return RawAtom(TRIPLE, self._triple(argument))
         predicate = self.iri()
@@ -243,11 +231,9 @@ class ClauseReader(TermReader):
 
     def _bracketed(self, argument: Callable[[], RawArgument]) -> tuple[RawArgument, ...]:
         closing = _CLOSING[self.advance().kind]
-        if closing == ")" and self.accept(closing):  # a relation without columns: true or not
+        if closing == ")" and self.accept(closing):  # a relation without columns
             return ()
-        args = [argument()]
-        while self.accept(","):
-            args.append(argument())
+        args = self.comma_separated(argument)
         self.expect(closing, f"`,` or `{closing}`")
         return tuple(args)
 
@@ -271,7 +257,7 @@ _Value = Expression | list["_Value"] | dict[str, "_Value"]
 
 class DirectiveReader(ClauseReader):
     def directive(self, program: RuleFile) -> None:
-        """Read one directive into the program, up to and including its dot."""
+        """Read one directive, up to and including its dot, into `program`."""
         token = self.advance()
         match token.text:
             case "@prefix":
@@ -303,9 +289,7 @@ class DirectiveReader(ClauseReader):
 
     def _output(self, program: RuleFile, token: RuleToken) -> None:
         location = self.source.location(token.start)
-        program.exports.append(Export(self._predicate(), "csv", {}, location))
-        while self.accept(","):
-            program.exports.append(Export(self._predicate(), "csv", {}, location))
+        program.exports += (Export(p, "csv", {}, location) for p in self.comma_separated(self._predicate))
 
     def _predicate(self) -> str:
         if self.token.kind not in ("name", "iri", "prefixed"):
@@ -354,7 +338,7 @@ class DirectiveReader(ClauseReader):
         return values
 
     def _binding(self) -> dict[Variable, Term]:
-        """`, ?x = 1, ?y = ?x + 1`: values for the variables of the parameters."""
+        """Read `, ?x = 1, ?y = ?x + 1`; return the values of these variables."""
         binding: dict[Variable, Term] = {}
         while self.accept(","):
             token = self.expect("variable", "an assignment such as `?n = 3`")

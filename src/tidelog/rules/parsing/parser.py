@@ -1,7 +1,7 @@
-"""Text to rules, facts and directives: Nemo's language, with RDFox's triple atoms.
+"""Parses rules, facts and directives in Nemo's language with RDFox's triple atoms.
 
-The text is read statement by statement. Most statements of a large file are plain facts, so those are recognised by one
-regular expression; whatever it does not match goes through the tokens, which also give the exact place of an error.
+Most statements of a large file are plain facts, and one regular expression matches those. All other statements are read
+from tokens, which also give the exact place of an error.
 """
 
 from __future__ import annotations
@@ -53,27 +53,27 @@ def parse_program(
     only: str = "",
     prefixes: Mapping[str, str] | None = None,
 ) -> RuleFile:
-    """Read a whole program, or `only` its "rules" or "facts" (and `@prefix`, `@base`): anything else is an error then.
+    """Parse a program. If `only` is "rules" or "facts", other statements except `@prefix` and `@base` are errors.
 
-    `parameters` are values for its `@parameter` declarations; `prefixes` may be used without being declared.
+    `parameters` are values for its `@parameter` declarations; `prefixes` may be used without a declaration.
     """
     return _ProgramReader(text, file, Scope(dict(prefixes or {}), parameters=dict(parameters or {})), only).read()
 
 
 def parse_rules(text: str, file: str = "<text>") -> list[Rule]:
-    """Read rules only (and `@prefix`, `@base`)."""
+    """Parse a text of rules (and `@prefix`, `@base`)."""
     return parse_program(text, file, only="rules").rules
 
 
 def parse_facts(text: str, file: str = "<text>") -> list[Fact]:
-    """Read facts only (and `@prefix`, `@base`)."""
+    """Parse a text of facts (and `@prefix`, `@base`)."""
     return parse_program(text, file, only="facts").facts
 
 
 def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None
 ) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
-    """Read a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; its named variables come in order."""
+    """Parse a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; return it and its named variables in order."""
     source = SourceText(text, "<query>")
     tokens = statement(source, 0)
     if tokens[-1].kind == ".":
@@ -99,7 +99,7 @@ class _ProgramReader:
         return self.program
 
     def _plain_facts(self, position: int) -> int:
-        """Read plain facts as long as there are any; give the place after the last."""
+        """Read plain facts up to the first other statement; return the offset after the last."""
         text, known, facts = self.source.text, self._terms, self.program.facts
         while match := _PLAIN_FACT.match(text, position):
             predicate = self._predicates.get(match[1]) or self._plain_predicate(match[1])
@@ -111,14 +111,14 @@ class _ProgramReader:
         return position
 
     def _plain_predicate(self, text: str) -> str:
-        """A predicate, or "" where only the tokens can tell what is wrong."""
+        """The predicate, or "" if the statement must be read from tokens."""
         iri = self._plain_term(text) if text.upper() not in CONDITIONS and text != "_" else ""
         if terms.is_iri(Term(iri or "_")):
             self._predicates[text] = iri[1:-1]
         return self._predicates.get(text, "")
 
     def _plain_term(self, text: str) -> Term:
-        """A constant, or "" where only the tokens can tell what is wrong."""
+        """The constant, or "" if the statement must be read from tokens."""
         if len(text) > MAX_TOKEN:
             return Term("")
         if text[0] == "<" or (text[0] == text[-1] == '"' and not _NEEDS_CARE.search(text)):
@@ -164,7 +164,7 @@ class _ProgramReader:
         if self.only and first.text not in ("@prefix", "@base"):
             raise self.source.error(f"expected {self.only} only, found the directive `{first.text}`", first.start)
         DirectiveReader(self.source, tokens, self.scope).directive(self.program)
-        self._terms.clear()  # names may mean something else now
+        self._terms.clear()  # the prefixes and the base may have changed
         self._predicates.clear()
 
     def _clause(self, tokens: list[RuleToken], first: RuleToken) -> None:

@@ -1,11 +1,10 @@
 """Terms and expressions: constants, variables, arithmetic, comparisons, function calls, f-strings.
 
-Operators are read by precedence climbing, so nesting alone uses the Python stack, and nesting is bounded.
+Operators are read by precedence climbing: only nested parentheses and calls use the Python stack, and their depth is
+limited.
 
-How the rule language reads the built-ins of `tidelog.rules.expressions`: operators, conditions, checks of calls.
-
-In a body a name followed by `(` is a call only if it is a condition (`CONTAINS`, `isString` …) or if an operator
-follows (`STRLEN(?x) > 3`); so `year` or `sum` can be predicates.
+In a body, a name before `(` is a function only if it is a condition (`CONTAINS`, `isString` …) or if an operator
+follows (`STRLEN(?x) > 3`). So `year` and `sum` can be predicates.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ COMPARISONS = ORDER_COMPARISONS | {"=", "!="}
 PRECEDENCE = {**dict.fromkeys(COMPARISONS, 1), "+": 2, "-": 2, "*": 3, "/": 3}
 NEGATE = "INVERTSIGN"
 
-# Nemo's names for the operators; a call of one is the operator.
+# Nemo's function names for operators.
 SPELLED_OUT = {
     "EQUALITY": "=",
     "UNEQUALITY": "!=",
@@ -36,17 +35,17 @@ SPELLED_OUT = {
     "DIVISION": "/",
 }
 
-# The functions that are true or false and so may stand alone in a body.
+# The functions that return a boolean. Only these may be a body literal.
 CONDITIONS = frozenset({"AND", "OR", "NOT", "CONTAINS", "STRSTARTS", "STRENDS", "REGEX", "SAMETERM"}) | {
     name for name in FUNCTIONS if name.startswith("IS") or SPELLED_OUT.get(name) in COMPARISONS
 }
 
-# Applied again to their own result these give nothing new, so a cycle through them ends.
+# Idempotent functions: recursion through them creates no new values, so it ends.
 SETTLING = frozenset({"CANONICAL", "DATATYPE", "IRI"})
 
 
 def call_problem(function: str, count: int) -> str | None:
-    """What is wrong with calling a function or operator with that many arguments, if anything."""
+    """The problem with a call of `function` with `count` arguments, or None if it is right."""
     if function not in FUNCTIONS and function not in PRECEDENCE:
         return f"unknown function `{function}`{_similar(function)}"
     least, most = (2, 2) if function in PRECEDENCE else FUNCTIONS[function]
@@ -77,7 +76,7 @@ class TermReader(TokenCursor):
     _depth = 0
 
     def expression(self, lowest: int = _SUM) -> Expression:
-        """An expression whose operators bind at least as tightly as `lowest`; comparisons only when asked for."""
+        """Read an expression whose operators have at least precedence `lowest` (by default no comparisons)."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise self.error(f"nested more than {MAX_DEPTH} deep")
@@ -91,11 +90,11 @@ class TermReader(TokenCursor):
         return self._bounded(left) if self._depth == 0 else left
 
     def comparison(self) -> Expression:
-        """An expression that may be a comparison."""
+        """Read an expression that may be a comparison."""
         return self.expression(_COMPARISON)
 
     def _bounded(self, expression: Expression) -> Expression:
-        """Refuse trees that deep: a long sum nests as deep as it is long, and all who walk it recurse."""
+        """Refuse an expression that is too deep for recursive functions. A long sum is as deep as it is long."""
         level: list[Expression] = [expression]
         for _ in range(MAX_DEPTH):
             level = [arg for e in level if isinstance(e, Call) for arg in e.args]
@@ -143,9 +142,7 @@ class TermReader(TokenCursor):
 
     def _arguments(self) -> list[Expression]:
         self.expect("(")
-        args = [] if self.token.kind == ")" else [self.comparison()]
-        while args and self.accept(","):
-            args.append(self.comparison())
+        args = [] if self.token.kind == ")" else self.comma_separated(self.comparison)
         self.expect(")", "`,` or `)`")
         return args
 

@@ -1,29 +1,27 @@
-r"""Rule text as tokens, one statement at a time, each with its offset so that errors can point at it.
+r"""The tokens of rule text, and `TokenCursor`, which reads the tokens of one statement.
 
-A statement ends with a dot; nothing before it needs to be kept, so a file of any length is read in constant space.
-Names may be Unicode and may hold hyphens (`full-professor`); `?x-1` is still a subtraction because variables may not.
-`<` opens an IRI only where a term can stand: in `?x<3,?y>4` it is a comparison.
+The text is split into statements, so a file of any length needs constant space. A statement ends with a dot.
+Names may be Unicode and may have hyphens (`full-professor`). Variables may not, so `?x-1` is a subtraction.
+`<` opens an IRI only at the place of a term: in `?x<3,?y>4` it is a comparison.
 
-In strings `\t \n \r \" \' \\ \uXXXX \UXXXXXXXX` are escapes. Every other backslash stands for itself, as in
-Nemo, so that regular expressions such as `"\d+\b"` need no doubling.
+In strings `\t \n \r \" \' \\ \uXXXX \UXXXXXXXX` are escapes. Any other backslash is an ordinary character, as in
+Nemo, so regular expressions such as `"\d+\b"` need no double backslashes.
 
-What names mean: the prefixes, the base and the parameters declared so far.
-
-As in Nemo, the base is put in front of plain names, of predicates too; `<…>` is always taken as it stands.
-
-A place in the tokens of one statement, with the few moves a recursive-descent parser needs.
+As in Nemo, the base is put before plain names and predicates, but not before `<…>`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from tidelog.errors import Location, ParseError
 from tidelog.model import terms
 from tidelog.model.terms import ESCAPED_CHARACTERS, OWL, RDF, RDFS, XSD, Term
+
+T = TypeVar("T")
 
 MAX_DEPTH = 64
 MAX_TOKEN = 1_000_000
@@ -82,7 +80,7 @@ _OPERANDS = frozenset(
 
 
 class RuleToken(NamedTuple):
-    """A piece of text. `kind` is the name of a group above; marks such as `(` or `:-` are their own kind."""
+    """A token. `kind` is the name of a group of the token pattern; for a mark such as `(` or `:-` it is the mark."""
 
     kind: str
     text: str
@@ -99,7 +97,7 @@ class RuleToken(NamedTuple):
 
 
 class SourceText:
-    """A text and where it came from; turns offsets into locations."""
+    """A text and the name of its file. Turns offsets into locations."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -117,7 +115,7 @@ class SourceText:
             raise self.error("half of a surrogate pair is not a character", error.start) from None
 
     def location(self, offset: int) -> Location:
-        """Offsets mostly grow, so lines are counted from the last one asked for. Very long lines are not shown."""
+        """The line, column and text at an offset. Lines are counted from the previous call. A very long line is cut."""
         if offset < self._offset:
             self._offset, self._line, self._line_start = 0, 1, 0
         self._line += self.text.count("\n", self._offset, offset)
@@ -148,7 +146,7 @@ def next_token(source: SourceText, position: int, pattern: re.Pattern[str], unre
 def statement(source: SourceText, position: int) -> list[RuleToken]:
     """The tokens from `position` up to the dot that ends the statement, or to the end of the text."""
     tokens: list[RuleToken] = []
-    strings: list[str] = []  # the closing quotes of the f-strings we are inside of
+    strings: list[str] = []  # the closing quotes of the open f-strings
     while True:
         token = _next(source, position, tokens)
         tokens.append(token)
@@ -177,7 +175,7 @@ def _after_operand(before: list[RuleToken]) -> bool:
 
 
 def _fstring_text(source: SourceText, position: int, strings: list[str], tokens: list[RuleToken]) -> int:
-    """Read f-string text up to the next `{` or the closing quotes, which end the innermost string."""
+    """Append the f-string text up to `{` or the closing quotes; return the offset after that."""
     quote = strings[-1]
     match = _TEXT[quote].match(source.text, position)
     end = match.end() if match else position
@@ -203,23 +201,25 @@ STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
 
 @dataclass
 class Scope:
+    """The prefixes, the base and the parameters declared so far."""
+
     declared: dict[str, str] = field(default_factory=dict)
     base: str = ""
     parameters: dict[str, Term] = field(default_factory=dict)
 
     def expand(self, prefix: str) -> str | None:
-        """The IRI a prefix stands for, or None if it is not declared."""
+        """The IRI of a prefix, or None if it is not declared."""
         return self.declared.get(prefix, STANDARD_PREFIXES.get(prefix))
 
     def known(self) -> str:
-        """The prefixes that may be used, for messages."""
+        """The prefixes that may be used, as text for messages."""
         return ", ".join(f"{p}:" for p in {**STANDARD_PREFIXES, **self.declared})
 
 
 class TokenCursor:
-    """Reads one statement. `token` is the next token; the last one is the dot or the end of the text.
+    """Base of the readers of rules and of Notation3. `token` is the next token of the statement.
 
-    Has what the readers of rules and of Notation3 share: moves, strings, IRIs and prefixes.
+    The last token is the dot or the end of the text.
     """
 
     escapes = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|[tnr\"'\\])")
@@ -232,7 +232,7 @@ class TokenCursor:
         self.token = tokens[0]
 
     def advance(self) -> RuleToken:
-        """Take the next token; the last one is never passed."""
+        """Return the next token and move on. The last token is returned again and again."""
         token = self.token
         if self.index + 1 < len(self.tokens):
             self.index += 1
@@ -253,6 +253,13 @@ class TokenCursor:
         if self.token.kind != kind:
             raise self.unexpected(wanted or f"`{kind}`")
         return self.advance()
+
+    def comma_separated(self, read: Callable[[], T]) -> list[T]:
+        """One or more items with commas between them; `read` reads one item."""
+        items = [read()]
+        while self.accept(","):
+            items.append(read())
+        return items
 
     def unexpected(self, wanted: str) -> ParseError:
         return self.error(f"expected {wanted}, found {self.token}")
