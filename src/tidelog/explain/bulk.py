@@ -30,10 +30,10 @@ from tidelog.explain.equality_view import EqualityView
 from tidelog.explain.explained_version import ExplainedVersion, HeadRule
 from tidelog.kernel.join import Bindings
 from tidelog.model.terms import Term
+from tidelog.queries.answers import RowTable
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
 
     from tidelog.dictionary import Dictionary
@@ -42,7 +42,7 @@ _SHOWN = 20
 DEEPEST = 1_000_000
 
 
-class RuleInstances:
+class RuleInstances(RowTable):
     """A table of rule instances: `fact`, `kind` (explicit, axiom, rule, aggregate), `rule`, `name`, `body`.
 
     `rule` is the number of the rule, from 1; `name` is its name or None; `body` lists the facts that its positive atoms
@@ -71,21 +71,9 @@ class RuleInstances:
         for batch in self.to_arrow().to_batches():
             yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
-    def to_rows(self) -> list[tuple[Any, ...]]:
-        """All rows as a list."""
-        return list(self)
-
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table; `body` is a column of lists."""
         return table_of(self._dictionary, self._parts())
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame (needs pandas)."""
-        return self.to_arrow().to_pandas()
-
-    def to_spark(self, spark: Any) -> Any:
-        """A Spark DataFrame in the given session."""
-        return spark.createDataFrame(self.to_arrow())
 
     def __repr__(self) -> str:
         rows = self.to_arrow().slice(0, _SHOWN).to_pylist()

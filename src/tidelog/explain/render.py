@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -189,8 +190,33 @@ def _dot(texts: list[str]) -> str:
     return "\\n".join(escaped)
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Rendered(ABC):
+    """A result that can be shown as text, JSON and HTML."""
+
+    @abstractmethod
+    def tree(self) -> str: ...
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, object]: ...
+
+    @abstractmethod
+    def to_html(self) -> str: ...
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __str__(self) -> str:
+        return self.tree()
+
+    def __repr__(self) -> str:
+        return self.tree()
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Rendered):
     """Proofs of a fact, lowest first.
 
     >>> import tidelog
@@ -240,22 +266,10 @@ class Explanation:
         """The proofs as plain objects; `docs/explanations.md` describes the fields."""
         return {"proofs": [as_dict(proof, self.prefixes) for proof in self.proofs]}
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
     def to_html(self) -> str:
         """A self-contained HTML fragment."""
         return as_html(list(self.proofs), self.prefixes)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
     def to_dot(self) -> str:
         """A graph for Graphviz."""
         return as_dot(list(self.proofs), self.prefixes)
-
-    def __str__(self) -> str:
-        return self.tree()
-
-    def __repr__(self) -> str:
-        return self.tree()

@@ -6,7 +6,6 @@ still matches. The largest set is how far the rule gets; no other literal that c
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -17,7 +16,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, variables_of
 from tidelog.explain.proof import grounded, group_value
-from tidelog.explain.render import atom_text, fact_text
+from tidelog.explain.render import Rendered, atom_text, fact_text
 from tidelog.model.facts import Fact
 from tidelog.model.terms import Term
 from tidelog.rules.printer import format_literal, format_rule, format_term
@@ -132,8 +131,8 @@ def has_match(explained: ExplainedVersion[F], atom: Atom) -> bool:
 _LISTED = 5  # rules with other heads that are listed by name
 
 
-@dataclass(frozen=True)
-class WhyNot:
+@dataclass(frozen=True, repr=False)
+class WhyNot(Rendered):
     """Why a fact does not hold: how far each rule gets, and what is missing.
 
     >>> import tidelog
@@ -216,18 +215,6 @@ class WhyNot:
             "nearest": [{v.name: format_term(t, self.prefixes) for v, t in b.items()} for b in failure.nearest],
         }
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
     def to_html(self) -> str:
         """A self-contained HTML fragment."""
         return f"<pre>{escape(self.tree())}</pre>"
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __str__(self) -> str:
-        return self.tree()
-
-    def __repr__(self) -> str:
-        return self.tree()

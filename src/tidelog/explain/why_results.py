@@ -7,7 +7,6 @@ removed fact is broken somewhere, and all facts above the broken place may be re
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.explain.equality_view import EqualityView
 from tidelog.explain.proof import Proof, ProofNode, groups_of
 from tidelog.explain.proof_search import steps_to
-from tidelog.explain.render import Explanation, PrefixMap, atom_text, check_lines, fact_text, reason
+from tidelog.explain.render import Explanation, PrefixMap, Rendered, atom_text, check_lines, fact_text, reason
 from tidelog.explain.why_not import has_match
 from tidelog.model.facts import Fact
 from tidelog.rules.syntax import Atom, Negation, Rule
@@ -40,8 +39,8 @@ class LostSupport:
         return f"{reason(self.node)}{': ' if made_of else ''}{', '.join(made_of)}  <- {'; '.join(gone)}"
 
 
-@dataclass(frozen=True)
-class WhyResult:
+@dataclass(frozen=True, repr=False)
+class WhyResult(Rendered):
     """How a version changed the support of a fact, and a proof before (`WhyRemoved`) or after it (`WhyKept`)."""
 
     fact: Fact
@@ -64,25 +63,13 @@ class WhyResult:
         """The result as plain objects."""
         return {"fact": fact_text(self.fact, self.prefixes), "version": self.version, **self.explanation.to_dict()}
 
-    def to_json(self) -> str:
-        return json.dumps(self.to_dict(), ensure_ascii=False, indent=2)
-
     def to_html(self) -> str:
         """A self-contained HTML fragment."""
         return f"<div>{escape(self.headline)}</div>{self.explanation.to_html()}"
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
     def to_dot(self) -> str:
         """The proof as a graph for Graphviz."""
         return self.explanation.to_dot()
-
-    def __str__(self) -> str:
-        return self.tree()
-
-    def __repr__(self) -> str:
-        return self.tree()
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, pla
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -28,7 +29,29 @@ _BLOCK = 65_536
 _SHOWN = 20
 
 
-class Answers:
+class RowTable(ABC):
+    """Rows that can be read as tuples, and converted to tables of other libraries."""
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+    @abstractmethod
+    def to_arrow(self) -> pyarrow.Table: ...
+
+    def to_rows(self) -> list[tuple[Any, ...]]:
+        """All rows as a list."""
+        return list(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas DataFrame (needs pandas)."""
+        return self.to_arrow().to_pandas()
+
+    def to_spark(self, spark: Any) -> Any:
+        """A Spark DataFrame in the given session."""
+        return spark.createDataFrame(self.to_arrow())
+
+
+class Answers(RowTable):
     """The rows of a query or of one relation.
 
     >>> import tidelog
@@ -99,10 +122,6 @@ class Answers:
         self._marks = marks
         return self
 
-    def to_rows(self) -> list[tuple[Value, ...]]:
-        """All rows as a list."""
-        return list(self)
-
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
         """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts."""
         for start in range(0, self._length, _BLOCK):
@@ -114,14 +133,6 @@ class Answers:
 
         columns = list(zip(*islice(self, limit), strict=True)) or [()] * len(self.names)
         return pa.table([_plain_column(c) for c in columns], names=list(self.names))
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame (needs pandas)."""
-        return self.to_arrow().to_pandas()
-
-    def to_spark(self, spark: Any) -> Any:
-        """A Spark DataFrame in the given session."""
-        return spark.createDataFrame(self.to_arrow())
 
     def __repr__(self) -> str:
         more = f"\n… {self._length} rows in all" if self._length > _SHOWN else ""
@@ -138,7 +149,7 @@ class _Marked(Answers):
         return ((*row, mark) for row, mark in zip(self._answers, self._answers.asserted, strict=True))
 
 
-class FactAnswers:
+class FactAnswers(RowTable):
     """Facts of any number of relations: rows `(predicate, argument, …)`; printed as facts.
 
     >>> import tidelog
@@ -192,10 +203,6 @@ class FactAnswers:
             raise UsageError("these facts do not know which of them are asserted")
         return marks(self._facts, self._explicit() if callable(self._explicit) else self._explicit)
 
-    def to_rows(self) -> list[tuple[Value, ...]]:
-        """All rows as a list."""
-        return list(self)
-
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow Table with the columns `predicate`, `arg1`, `arg2`, …; null where a fact has fewer arguments."""
         import pyarrow as pa
@@ -206,14 +213,6 @@ class FactAnswers:
         columns = list(zip(*padded, strict=True)) if padded else [() for _ in range(width)]
         names = ["predicate", *(f"arg{i}" for i in range(1, width))]
         return pa.table([_plain_column(c) for c in columns], names=names)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """A pandas DataFrame (needs pandas)."""
-        return self.to_arrow().to_pandas()
-
-    def to_spark(self, spark: Any) -> Any:
-        """A Spark DataFrame in the given session."""
-        return spark.createDataFrame(self.to_arrow())
 
     def texts(self, prefixes: Mapping[str, str] | None = None) -> Iterator[str]:
         """Each fact as text. The text can be parsed again if the prefixes are declared."""

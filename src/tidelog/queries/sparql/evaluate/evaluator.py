@@ -16,21 +16,12 @@ import numpy as np
 
 from tidelog.kernel.join import UNIT, Bindings, Columns
 from tidelog.queries.limits import QueryBudget
+from tidelog.queries.sparql.evaluate import tables
 from tidelog.queries.sparql.evaluate.aggregates import Aggregation, ordered, projected, sliced
 from tidelog.queries.sparql.evaluate.basic_patterns import BasicPatterns
 from tidelog.queries.sparql.evaluate.expressions import ROW, Expressions, Truth, is_volatile
 from tidelog.queries.sparql.evaluate.paths import Paths
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
-from tidelog.queries.sparql.evaluate.tables import (
-    concatenated,
-    distinct,
-    excluded,
-    is_among,
-    merged,
-    numbered,
-    pairs,
-    seeds_of,
-)
 from tidelog.queries.sparql.prepared import choice
 from tidelog.queries.sparql.syntax import algebra
 from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
@@ -61,7 +52,7 @@ class Evaluator:
             parts.append(block)
             rows += block.length
             self.budget.claim_table(rows, len(block.columns))
-        return concatenated(parts, self.budget)
+        return tables.concatenated(parts, self.budget)
 
     def solutions(self, pattern: Pattern, seeds: Bindings | None = None) -> Blocks:
         """The solutions of a pattern, in blocks that are not empty."""
@@ -121,15 +112,15 @@ class Evaluator:
         if not table.length:
             return
         for block in self.solutions(right, self._seeds(right, table)):
-            for rows in pairs(table, block, self.budget):
-                yield merged(table, block, rows)
+            for rows in tables.pairs(table, block, self.budget):
+                yield tables.merged(table, block, rows)
 
     def _join_leaf(self, block: Bindings, leaf: algebra.BasicPattern | algebra.PathPattern) -> Blocks:
         """Extend the block by the pattern. If the pattern alone has far fewer solutions, join with these instead."""
         if self.start is UNIT and self.basic.is_smaller(leaf, block.length):
             table = self.whole(leaf)
-            for rows in pairs(block, table, self.budget):
-                yield merged(block, table, rows)
+            for rows in tables.pairs(block, table, self.budget):
+                yield tables.merged(block, table, rows)
             return
         yield from self._leaf(leaf, block)
 
@@ -138,10 +129,10 @@ class Evaluator:
         if seeds is None or self.start is not UNIT:
             return None
         names = [n for n in seeds.columns if n in algebra.certain(pattern)]
-        return seeds if len(names) == len(seeds.columns) else distinct(seeds.only(names)) if names else None
+        return seeds if len(names) == len(seeds.columns) else tables.distinct(seeds.only(names)) if names else None
 
     def _seeds(self, pattern: Pattern, table: Bindings) -> Bindings | None:
-        return seeds_of(table, algebra.certain(pattern)) if self.start is UNIT else None
+        return tables.seeds_of(table, algebra.certain(pattern)) if self.start is UNIT else None
 
     def _left_join(self, pattern: algebra.LeftJoin, seeds: Bindings | None) -> Blocks:
         matching = self._matching(pattern.right)
@@ -165,8 +156,8 @@ class Evaluator:
 
     def _with_optional(self, block: Bindings, right: Bindings, pattern: algebra.LeftJoin) -> Blocks:
         matched = np.zeros(block.length, dtype=np.bool_)
-        for rows in pairs(block, right, self.budget):
-            both = merged(block, right, rows)
+        for rows in tables.pairs(block, right, self.budget):
+            both = tables.merged(block, right, rows)
             if pattern.condition is not None:
                 true = self.expressions.truth(pattern.condition, both) > 0
                 both, rows = both.take(true), (rows[0][true], rows[1][true])
@@ -182,7 +173,7 @@ class Evaluator:
         constants = frozenset(self.start.columns)
         matching = self._matching(pattern.right)
         for block in self.solutions(pattern.left, self._seeds_for(pattern.left, seeds)):
-            yield block.take(~excluded(block, matching(block), constants))
+            yield block.take(~tables.excluded(block, matching(block), constants))
 
     def _hinted(self, condition: Expression, pattern: Pattern, seeds: Bindings | None) -> Bindings | None:
         """The seeds, extended by the values that a filter allows for a variable that has no seeds yet."""
@@ -221,8 +212,9 @@ class Evaluator:
         table = Bindings(data, len(pattern.rows))
         if self.start is UNIT:
             return table
-        return concatenated(
-            [merged(self.start, table, rows) for rows in pairs(self.start, table, self.budget)], self.budget
+        return tables.concatenated(
+            [tables.merged(self.start, table, rows) for rows in tables.pairs(self.start, table, self.budget)],
+            self.budget,
         )
 
     def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
@@ -230,7 +222,7 @@ class Evaluator:
         if self.start is not UNIT:
             alone = Evaluator(self.basic, self.paths, self.overlay, self.budget)
             table = alone.whole(pattern)
-            return (merged(self.start, table, rows) for rows in pairs(self.start, table, self.budget))
+            return (tables.merged(self.start, table, rows) for rows in tables.pairs(self.start, table, self.budget))
         match pattern:
             case algebra.Project(inner, variables):
                 blocks = self.solutions(inner, self._seeds_for(inner, seeds))
@@ -255,17 +247,17 @@ class Evaluator:
         """Each solution once: each block without the solutions of earlier blocks."""
         seen: Bindings | None = None
         for block in blocks:
-            fresh = distinct(block)
+            fresh = tables.distinct(block)
             if seen is not None:
-                fresh = fresh.take(~is_among(fresh, seen))
-            seen = fresh if seen is None else concatenated([seen, fresh], self.budget)
+                fresh = fresh.take(~tables.is_among(fresh, seen))
+            seen = fresh if seen is None else tables.concatenated([seen, fresh], self.budget)
             yield fresh
 
     def exists(self, pattern: Pattern, table: Bindings) -> Truth:
         """For each row, whether the pattern has a solution after the row's values are substituted for its variables."""
         inside = algebra.everywhere(pattern)
         names = [n for n in table.columns if n in inside]
-        back, first = numbered([table.columns[n] for n in names], table.length)
+        back, first = tables.numbered([table.columns[n] for n in names], table.length)
         start = table.take(first, names).with_column(SOLUTION, np.arange(len(first), dtype=np.int64))
         found = np.zeros(len(first), dtype=np.int8)
         if start.length:

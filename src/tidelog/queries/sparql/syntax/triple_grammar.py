@@ -5,29 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tidelog.model.terms import DECIMAL as XSD_DECIMAL
-from tidelog.model.terms import DOUBLE as XSD_DOUBLE
-from tidelog.model.terms import FALSE, RDF, RDF_TYPE, TRUE, Term, literal, unescape
-from tidelog.model.terms import INTEGER as XSD_INTEGER
+from tidelog.model.terms import DECIMAL, DOUBLE, FALSE, INTEGER, RDF, RDF_TYPE, TRUE, Term, literal, unescape
 from tidelog.model.terms import iri as iri_term
+from tidelog.queries.sparql.syntax import tokens
 from tidelog.queries.sparql.syntax.algebra import Alternative, Inverse, Link, Negated, Node, Path, Repeat, Sequence
-from tidelog.queries.sparql.syntax.tokens import (
-    BLANK,
-    DECIMAL,
-    DOUBLE,
-    INTEGER,
-    IRI,
-    LANGUAGE,
-    NAME,
-    STRING,
-    VARIABLE,
-    Cursor,
-    Token,
-    resolve,
-)
+from tidelog.queries.sparql.syntax.tokens import Cursor, Token, resolve
 from tidelog.rules.syntax import Variable
 
-_NUMBERS = {INTEGER: XSD_INTEGER, DECIMAL: XSD_DECIMAL, DOUBLE: XSD_DOUBLE}
+_NUMBERS = {tokens.INTEGER: INTEGER, tokens.DECIMAL: DECIMAL, tokens.DOUBLE: DOUBLE}
 _NIL, _FIRST, _REST = (Term(f"<{RDF}{name}>") for name in ("nil", "first", "rest"))
 _LOCAL_ESCAPE = re.compile(r"\\(.)")
 TYPE = Term(RDF_TYPE)
@@ -57,25 +42,25 @@ class TripleGrammar(Cursor):
                 self.base = resolve(self.base, self.expect_iri_reference())
             else:
                 name = self.token
-                if name.kind != NAME or name.text.find(":") != len(name.text) - 1:
+                if name.kind != tokens.NAME or name.text.find(":") != len(name.text) - 1:
                     self.fail("a prefix that ends with ':'")
                 self.advance()
                 self.prefixes[name.text[:-1]] = resolve(self.base, self.expect_iri_reference())
 
     def expect_iri_reference(self) -> str:
-        return self.advance().text[1:-1] if self.token.kind == IRI else self.fail("an IRI in angle brackets")
+        return self.advance().text[1:-1] if self.token.kind == tokens.IRI else self.fail("an IRI in angle brackets")
 
     def fresh(self, mark: str = ".") -> Variable:
         self._fresh += 1
         return Variable(f"{mark}{self._fresh}")
 
     def is_iri(self) -> bool:
-        return self.token.kind in (IRI, NAME)
+        return self.token.kind in (tokens.IRI, tokens.NAME)
 
     def iri(self) -> Term:
-        if self.token.kind == IRI:
+        if self.token.kind == tokens.IRI:
             return iri_term(resolve(self.base, self.advance().text[1:-1]))
-        if self.token.kind != NAME:
+        if self.token.kind != tokens.NAME:
             self.fail("an IRI")
         prefix, _, local = self.token.text.partition(":")
         if prefix not in self.prefixes:
@@ -85,10 +70,10 @@ class TripleGrammar(Cursor):
         return iri_term(self.prefixes[prefix] + _LOCAL_ESCAPE.sub(r"\1", local))
 
     def variable(self) -> Variable:
-        return Variable(self.advance().text[1:]) if self.token.kind == VARIABLE else self.fail("a variable")
+        return Variable(self.advance().text[1:]) if self.token.kind == tokens.VARIABLE else self.fail("a variable")
 
     def string(self) -> str:
-        if self.token.kind != STRING:
+        if self.token.kind != tokens.STRING:
             self.fail("a string")
         text = self.advance().text
         quotes = 3 if len(text) >= 6 and text[:3] in ("'''", '"""') else 1
@@ -97,7 +82,7 @@ class TripleGrammar(Cursor):
     def literal(self) -> Term | None:
         """Parse a literal; None if the current token starts none."""
         token = self.token
-        if token.kind == STRING:
+        if token.kind == tokens.STRING:
             return self._string_literal()
         if token.kind in _NUMBERS:
             return literal(self.advance().text, _NUMBERS[token.kind])
@@ -110,7 +95,7 @@ class TripleGrammar(Cursor):
 
     def _string_literal(self) -> Term:
         text = self.string()
-        if self.token.kind == LANGUAGE:
+        if self.token.kind == tokens.LANGUAGE:
             return literal(text, language=self.advance().text[1:])
         if self.sign("^^"):
             return literal(text, self.iri()[1:-1])
@@ -119,11 +104,11 @@ class TripleGrammar(Cursor):
     def node(self) -> Node:
         """Parse a variable or a term, but no collection and no blank node with properties."""
         token = self.token
-        if token.kind == VARIABLE:
+        if token.kind == tokens.VARIABLE:
             return self.variable()
         if self.is_iri():
             return self.iri()
-        if token.kind == BLANK:
+        if token.kind == tokens.BLANK:
             return self.blank(self.advance())
         if self.is_sign("[") and self.peek().text == "]":
             self.position += 2
@@ -152,7 +137,7 @@ class TripleGrammar(Cursor):
                 return
 
     def starts_triples(self) -> bool:
-        kinds = (VARIABLE, IRI, NAME, BLANK, STRING, *_NUMBERS)
+        kinds = (tokens.VARIABLE, tokens.IRI, tokens.NAME, tokens.BLANK, tokens.STRING, *_NUMBERS)
         return self.token.kind in kinds or self.is_sign("(", "[", "+", "-") or self.is_word("TRUE", "FALSE")
 
     def same_subject(self) -> None:
@@ -166,7 +151,11 @@ class TripleGrammar(Cursor):
         return (self.is_sign("[") and self.peek().text != "]") or (self.is_sign("(") and self.peek().text != ")")
 
     def _starts_verb(self) -> bool:
-        return self.token.kind in (VARIABLE, IRI, NAME) or self.is_word("A") or self.is_sign("^", "!", "(")
+        return (
+            self.token.kind in (tokens.VARIABLE, tokens.IRI, tokens.NAME)
+            or self.is_word("A")
+            or self.is_sign("^", "!", "(")
+        )
 
     def property_list(self, subject: Node) -> None:
         while True:
@@ -206,7 +195,7 @@ class TripleGrammar(Cursor):
             node = following
 
     def verb(self) -> Verb:
-        if self.token.kind == VARIABLE:
+        if self.token.kind == tokens.VARIABLE:
             return self.variable()
         if self.template:
             return TYPE if self._is_a() else self.iri()
