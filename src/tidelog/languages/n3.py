@@ -1,13 +1,12 @@
-"""Notation3 to rules and facts over `triple`.
+"""Translates Notation3 to rules and facts over `triple`.
 
     { ?x :parent ?y . ?y :parent ?z } => { ?x :grandparent ?z } .
     [?x, :grandparent, ?z] :- [?x, :parent, ?y], [?y, :parent, ?z] .
 
-Blank nodes, lists and paths of a premise are variables, built-in predicates are conditions and assignments, and
-`{ … } => false` is a constraint. Statements outside of rules are facts. What Datalog cannot say is refused: a blank
-node or a list in a conclusion (it would be a new thing for every match), and formulae inside formulae.
-
-The built-in predicates of Notation3 that our rule language can compute, as data, and the refusal of the others.
+In a premise, blank nodes, lists and paths become variables, and built-in predicates become conditions and assignments.
+`{ … } => false` is a constraint. Statements outside of rules are facts. Datalog has no blank nodes or lists in
+conclusions (each match would create a new node), and no formulae inside of formulae, so these are refused. So are
+built-ins that are not in `BUILT_INS`.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ N3Expressions = tuple[Expression, ...]
 
 
 def _text(expression: Expression) -> Expression:
-    """The text of what is not known to be a string."""
+    """The expression as a string: unchanged if it is a plain string, else its STR."""
     is_string = isinstance(expression, str) and terms.is_literal(expression) and expression[-1] == '"'
     return expression if is_string else Call("STR", (expression,))
 
@@ -102,7 +101,7 @@ BUILT_INS: Mapping[str, BuiltIn] = MappingProxyType(
 
 
 def built_in_name(predicate: object) -> str | None:
-    """`math#sum` for that predicate; None for one that is no built-in."""
+    """The name of a built-in predicate, for example `math#sum`; None for other predicates."""
     is_built_in = isinstance(predicate, str) and predicate.startswith(f"<{SWAP}")
     return str(predicate)[len(SWAP) + 1 : -1] if is_built_in else None
 
@@ -114,12 +113,12 @@ def shown(name: str) -> str:
 _FIRST, _REST = terms.iri(f"{RDF}first"), terms.iri(f"{RDF}rest")
 _SCOPE_SAMPLE = 1 << 16
 _MAX_LITERALS = 1_000
-_PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that our language can have too
+_PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that are valid in our rule language
 _PLACES = ("subject", "predicate", "object")
 
 
 def parse_n3(text: str, file: str = "<text>") -> RuleFile:
-    """Read a Notation3 document."""
+    """Parse a Notation3 document."""
     return _N3Reader(text, file).read()
 
 
@@ -157,7 +156,7 @@ class _N3Reader:
             self.data.facts += (self._certain(head, t) for head, t in self._heads(conclusion))
 
     def _triples(self, rule: N3Triple, side: N3Node, empty: Term) -> tuple[N3Triple, ...]:
-        """The triples of one side of a rule; `empty` is the word for a side without any."""
+        """The triples of one side of a rule; `empty` is the literal for a side without triples."""
         if side == empty:
             return ()
         if isinstance(side, Formula):
@@ -199,22 +198,22 @@ class _N3Reader:
         )
 
     def _certain(self, head: RawAtom, triple: N3Triple) -> Fact:
-        """What a rule without premise concludes."""
+        """The fact that a rule without premise concludes."""
         if any(isinstance(arg, Variable) for arg in head.args):
             raise self.source.error("a variable in the conclusion of a rule without premise", triple.start)
         return Fact(TRIPLE, tuple(Term(str(arg)) for arg in head.args))
 
 
 class _Premise:
-    """The body of one rule. Its blank nodes, and the places of its lists, are invented variables."""
+    """Builds the body of one rule. Blank nodes and list nodes become invented variables."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
-        self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
+        self.fresh = fresh_variables(())  # no variable of the document starts with `_`
         self.blanks: dict[str, Variable] = {}
 
     def literals(self, triple: N3Triple) -> list[RawLiteral]:
-        """A triple is an atom or a built-in, after the atoms of the lists that it holds."""
+        """The literals of a triple: the atoms of its lists, then its own atom or condition."""
         if triple.predicate == IMPLIES:
             raise self.source.error("a rule cannot stand inside a formula", triple.start)
         found: list[RawLiteral] = []
@@ -238,7 +237,7 @@ class _Premise:
         return self._list(node, found)
 
     def _list(self, node: N3List, found: list[RawLiteral]) -> Variable:
-        """A list is found by its first item and its rest, which is a list again."""
+        """Add the rdf:first and rdf:rest atoms of a list to `found`; return the variable of its first node."""
         places = [next(self.fresh) for _ in node.items]
         rests: list[Expression] = [*places[1:], NIL]
         for item, place, rest in zip(node.items, places, rests, strict=True):
@@ -269,7 +268,7 @@ class _Premise:
 
 
 class _Data:
-    """The facts of a document. Its blank nodes are told apart from those of other documents."""
+    """Collects the facts of a document. Labels of blank nodes are unique to the document."""
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
@@ -307,7 +306,7 @@ class _Data:
 
 
 def _checked_place(source: SourceText, term: Term, place: str, triple: N3Triple) -> Term:
-    """The term, if RDF allows it in that place."""
+    """Return the term, or raise an error if RDF does not allow it as `place`."""
     if terms.is_literal(term) and place != "object":
         raise source.error(f"a literal cannot be the {place} of a triple", triple.start)
     if terms.is_blank(term) and place == "predicate":
@@ -316,7 +315,7 @@ def _checked_place(source: SourceText, term: Term, place: str, triple: N3Triple)
 
 
 def _refuse_built_in(source: SourceText, triple: N3Triple, verb: str) -> None:
-    """Built-ins compute, and are used in premises only."""
+    """Raise an error if the predicate is a built-in or an implication."""
     if triple.predicate == IMPLIES:
         raise source.error("a rule cannot stand inside a formula", triple.start)
     if name := built_in_name(triple.predicate):
@@ -328,6 +327,6 @@ def _formula_error(source: SourceText, node: Formula) -> Exception:
 
 
 def _start(rule: N3Triple) -> int:
-    """Where a rule begins, for messages about it."""
+    """The offset at which a rule starts."""
     places = [node.start for node in (rule.subject, rule.object) if isinstance(node, Formula)]
     return min([rule.start, *places])

@@ -1,11 +1,9 @@
-"""The grammar of Notation3: one statement as triples whose places are terms, variables, lists and formulae.
+"""The grammar of Notation3. A statement is read as triples of terms, variables, lists and formulae.
 
-Abbreviations (`a`, `=`, `is … of`, `[…]`, paths with `!` and `^`) are spelled out; what a statement means is decided in
-`tidelog.languages.n3`.
+Abbreviations (`a`, `=`, `is … of`, `[…]`, paths with `!` and `^`) are written out as triples. `tidelog.languages.n3`
+translates the triples to rules and facts.
 
-Notation3 as tokens, one statement at a time: Turtle's words, and variables, braces, arrows and paths.
-
-A statement ends with a dot that stands in no braces.
+The tokens are those of Turtle, and variables, braces, arrows and paths. A dot outside of braces ends a statement.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ _KEYWORDS = ("a", "is", "of", "has", "true", "false")
 
 @dataclass(frozen=True, slots=True)
 class Blank:
-    """`_:label`, or something without a name (`[…]`, a step of a path), which has a label of its own."""
+    """`_:label`, or a node without a name (`[…]`, a step of a path), which gets a unique label."""
 
     label: str
     start: int = field(compare=False)
@@ -41,7 +39,7 @@ class Blank:
 
 @dataclass(frozen=True, slots=True)
 class N3List:
-    """`( … )`, not empty."""
+    """A list `( … )` that is not empty."""
 
     items: tuple[N3Node, ...]
     start: int
@@ -49,7 +47,7 @@ class N3List:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """`{ … }`"""
+    """A formula `{ … }`."""
 
     triples: tuple[N3Triple, ...]
     start: int
@@ -57,7 +55,7 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class N3Triple:
-    """A statement; `start` is where its predicate stands."""
+    """A triple; `start` is the offset of its predicate."""
 
     subject: N3Node
     predicate: N3Node
@@ -75,7 +73,7 @@ class N3Grammar(TokenCursor):
     _depth = 0
 
     def read(self) -> list[N3Triple]:
-        """The triples of the statement; none if it is a directive."""
+        """Read the statement; return its triples (none for a directive)."""
         self._triples: list[N3Triple] = []
         if self._is_directive():
             self._directive()
@@ -132,7 +130,7 @@ class N3Grammar(TokenCursor):
                 return
 
     def _verb(self) -> tuple[N3Node, bool]:
-        """The predicate, and whether subject and object change places."""
+        """Read a verb; return the predicate, and whether subject and object are exchanged."""
         match self.token.text.removeprefix("@") if self.token.kind in ("word", "at") else self.token.kind:
             case "=>" | "<=" as arrow:
                 self.advance()
@@ -162,7 +160,7 @@ class N3Grammar(TokenCursor):
         return predicate
 
     def _path(self) -> N3Node:
-        """An item, or what `item!p` (its p) or `item^p` (that of which it is the p) lead to."""
+        """Read an item, or a path: `x!p` is the object of (x, p), `x^p` is the subject of (p, x)."""
         node = self._item()
         while self.token.kind in ("!", "^"):
             step = self.advance()
@@ -173,7 +171,7 @@ class N3Grammar(TokenCursor):
         return node
 
     def _nameless(self, token: RuleToken) -> Blank:
-        return Blank(f"[{token.start}", token.start)  # no label of the user has a bracket
+        return Blank(f"[{token.start}", token.start)  # a label in the text cannot have a bracket
 
     def _item(self) -> N3Node:
         token = self.token
@@ -234,7 +232,7 @@ class N3Grammar(TokenCursor):
         return Formula(tuple(inside), start)
 
     def resolved(self, token: RuleToken) -> str:
-        """Relative IRIs stay relative unless a base is declared."""
+        """The IRI of `<…>`. A relative IRI stays relative if no base is declared."""
         text = self.unescaped(token.text[1:-1], token.start + 1)
         if NOT_IN_IRI.search(text):
             raise self.error("an escape gives a character that an IRI cannot hold", token)
@@ -244,11 +242,13 @@ class N3Grammar(TokenCursor):
             found = urljoin(self.scope.base, text)
         except ValueError as problem:
             raise self.error(f"this IRI cannot be read: {problem}", token) from None
-        return f"{found}#" if text.endswith("#") and not found.endswith("#") else found  # urljoin drops an empty end
+        return (
+            f"{found}#" if text.endswith("#") and not found.endswith("#") else found
+        )  # urljoin removes an empty fragment
 
 
 def _variable_name(name: str) -> str:
-    """Names that begin with `_` are kept for invented variables; different names stay different."""
+    """The name of a variable in our rules. Names that start with `_` are reserved, so they get a `v` before."""
     return f"v{name}" if _INVENTED.match(name) else name
 
 
@@ -301,6 +301,6 @@ def statement(source: SourceText, position: int) -> list[RuleToken]:
 
 
 def _is_sparql_directive(tokens: list[RuleToken]) -> bool:
-    """`PREFIX ex: <…>` and `BASE <…>` have no dot."""
+    """Whether the tokens are a complete `PREFIX ex: <…>` or `BASE <…>`, which has no dot."""
     word = tokens[0].text.upper() if tokens[0].kind == "word" else ""
     return len(tokens) == {"PREFIX": 3, "BASE": 2}.get(word)

@@ -1,22 +1,21 @@
-"""RuleML Datalog (XML) to rules and facts.
+"""Translates RuleML Datalog (XML) to rules and facts.
 
     <Implies>                                                    own(?person, ?object) :- buy(?person, ?object) .
       <if><Atom><Rel>buy</Rel><Var>person</Var><Var>object</Var></Atom></if>
       <then><Atom><Rel>own</Rel><Var>person</Var><Var>object</Var></Atom></then>
     </Implies>
 
-Read are the names of version 1 (`if`, `then`), of 0.9 (`body`, `head`) and of 0.8 (`imp`, `_body`, `_head`). Of what
-goes beyond Datalog only `Naf` (our negation) and `Equal` (a comparison) are; the rest is refused by name.
+The element names of version 1 (`if`, `then`), 0.9 (`body`, `head`) and 0.8 (`imp`, `_body`, `_head`) are known. `Naf`
+is our negation and `Equal` is a comparison. Other elements beyond Datalog are refused by name.
 
-RuleML's XML as small trees, one clause at a time, so that a rulebase of any length is read in little space.
-
-Document types, and with them entities, are refused: they can make a small file huge. So is deep nesting.
+The document is read as one small tree per clause, so a rulebase of any length needs little memory. Document types are
+refused, because their entities can make a small file huge. Deep nesting is refused, too.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -32,13 +31,13 @@ MAX_CHILDREN = 1_000
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _PIECE = 1 << 20
 _LONGEST_SHOWN = 2_000
-# What only holds clauses. `And` at the top holds several clauses; inside a clause it is a conjunction.
+# Elements that contain clauses. `And` at the top contains clauses; inside of a clause it is a conjunction.
 CONTAINERS = frozenset({"RuleML", "Assert", "Rulebase", "rulebase", "act", "formula", "And", "and"})
 
 
 @dataclass(slots=True)
 class Element:
-    """An element with its name as written, without namespace."""
+    """An XML element. `name` is the name as written, without namespace."""
 
     name: str
     attributes: dict[str, str]
@@ -54,14 +53,14 @@ class Element:
 
 
 class Elements:
-    """Reads a document and hands every clause, an element of one of these names, to a function."""
+    """Reads a document and calls `take` with every clause, an element whose name is in `clauses`."""
 
     def __init__(self, text: str, file: str, clauses: frozenset[str], take: Callable[[Element], None]) -> None:
         self.text, self.file = text, file
         self.clauses, self.take = clauses, take
-        self.namespaces: dict[str, str] = {}  # by prefix, as declared last
+        self.namespaces: dict[str, str] = {}  # prefix -> namespace, by the last declaration
         self._open: list[Element] = []
-        self._inside = 0  # how many of the open elements belong to a clause
+        self._inside = 0  # the number of open elements that belong to a clause
         self._parser = expat.ParserCreate("utf-8", " ")
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.StartNamespaceDeclHandler = self._namespace
@@ -70,7 +69,7 @@ class Elements:
         self._parser.CharacterDataHandler = self._characters
 
     def read(self) -> None:
-        SourceText(self.text, self.file)  # refuses half characters
+        SourceText(self.text, self.file)  # refuses unpaired surrogates
         try:
             for start in range(0, len(self.text), _PIECE):
                 self._parser.Parse(self.text[start : start + _PIECE].encode())
@@ -83,7 +82,7 @@ class Elements:
         return self._error(message, element.line, element.column)
 
     def location(self, element: Element) -> Location:
-        """Without the text of the line: only errors show it."""
+        """The location of an element, without the text of the line, which only errors show."""
         return Location(self.file, element.line, element.column)
 
     def _error(self, message: str, line: int, column: int) -> ParseError:
@@ -149,7 +148,7 @@ def _local(name: str) -> str:
     return name.rpartition(" ")[2]
 
 
-# Names of older versions.
+# Element names of older versions -> names of version 1.
 _MODERN = {
     "imp": "Implies",
     "_head": "then",
@@ -175,7 +174,7 @@ _MAX_LITERALS = 1_000
 
 
 def parse_ruleml(text: str, file: str = "<text>") -> RuleFile:
-    """Read a RuleML document."""
+    """Parse a RuleML document."""
     return _RuleMLReader(text, file).read()
 
 
@@ -196,17 +195,17 @@ class _RuleMLReader:
                 self._facts([element], element)
             case "fact":
                 self._facts(_members(_only(element, "then", self.elements).children), element)
-            case "Forall":  # every variable of a rule is bound by one, written or not
+            case "Forall":  # all variables of a clause are universal, so this adds nothing
                 for inner in _members(c for c in element.children if _name(c) not in ("Var", "declare")):
                     self._clause(inner)
-            case "oid":  # what a rulebase is called
+            case "oid":  # the name of a rulebase
                 pass
             case _:
                 raise self.elements.error(f"<{element.name}> is not supported here", element)
 
     def _facts(self, atoms: Iterable[Element], clause: Element) -> None:
         for atom in atoms:
-            found = _Clause(self.elements).head(atom)
+            found = _Clause(self.elements).atom(atom, "conclusion")
             args = tuple(arg for arg in found.args if isinstance(arg, str))
             if len(args) < len(found.args):
                 raise self.elements.error(
@@ -225,12 +224,13 @@ class _RuleMLReader:
             return
         clause = _Clause(self.elements)
         body = [clause.literal(e) for e in premise]
-        new_heads, new_body = normalise([clause.head(e) for e in conclusion], body, clause.fresh)
+        heads = [clause.atom(e, "conclusion") for e in conclusion]
+        new_heads, new_body = normalise(heads, body, clause.fresh)
         location = self.elements.location(element)
         self.program.rules.append(Rule(new_heads, new_body, name=_label(element), location=location))
 
     def _sides(self, element: Element) -> tuple[list[Element], list[Element]]:
-        """The formulae of premise and conclusion: by their roles, or the premise first."""
+        """The formulae of premise and conclusion. Without role elements the premise comes first."""
         parts = _without_label(element)
         names = {_name(part) for part in parts}
         if len(parts) == 2 and not {"if", "then"} & names:
@@ -245,11 +245,11 @@ class _RuleMLReader:
 
 
 class _Clause:
-    """The formulae of one clause, which share their variables."""
+    """Reads the formulae of one clause, which share their variables."""
 
     def __init__(self, elements: Elements) -> None:
         self.elements = elements
-        self.fresh = fresh_variables(())  # variables of the user never begin with `_` here
+        self.fresh = fresh_variables(())  # no variable of the document starts with `_`
         self.variables: dict[str, Variable] = {}
 
     def literal(self, element: Element) -> RawLiteral:
@@ -259,9 +259,6 @@ class _Clause:
             case "Equal":
                 return self._equation(element)
         return self.atom(element, "premise")
-
-    def head(self, element: Element) -> RawAtom:
-        return self.atom(element, "conclusion")
 
     def _negation(self, element: Element) -> RawNegation:
         inner = _members(element.children)
@@ -312,7 +309,7 @@ class _Clause:
         raise self.elements.error(message, element)
 
     def _variable(self, element: Element) -> Variable:
-        """A variable without name is another one each time. Characters that ours cannot have become `_`."""
+        """The variable of a `<Var>`; a new one if it has no name. Characters that our names cannot have become `_`."""
         text = element.text.strip()
         if not text:
             return next(self.fresh)
@@ -351,16 +348,8 @@ def _name(element: Element) -> str:
 
 
 def _members(parts: Iterable[Element]) -> list[Element]:
-    """The elements themselves: roles and (perhaps nested) conjunctions opened."""
-    return list(_opened(parts))
-
-
-def _opened(parts: Iterable[Element]) -> Iterator[Element]:
-    for part in parts:
-        if _name(part) in _ROLES:
-            yield from _opened(part.children)
-        else:
-            yield part
+    """The formulae inside of role elements and conjunctions, at any depth."""
+    return [m for p in parts for m in (_members(p.children) if _name(p) in _ROLES else [p])]
 
 
 def _without_label(element: Element) -> list[Element]:
@@ -375,7 +364,7 @@ def _only(element: Element, role: str, elements: Elements) -> Element:
 
 
 def _label(element: Element) -> str | None:
-    """What a rule is called: the text anywhere in its label."""
+    """The name of a rule: all text in its label."""
     label = next((c for c in element.children if _name(c) == "oid"), None)
     texts = [label.text, *(c.text for c in label.children)] if label else []
     return " ".join(" ".join(texts).split()) or None

@@ -1,4 +1,4 @@
-"""Axioms read from RDF: one small reader for each property and each class of the OWL vocabulary."""
+"""Reads axioms from RDF. Each property and class of the OWL vocabulary has a method of `AxiomReader`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Axioms = Iterator[Axiom]
 
 
 class AxiomReader:
-    """Reads the axioms of one graph; `outside` gets the statements that have no rules, with the reason."""
+    """Reads the axioms of one graph. `outside` collects the statements without rules, with the reasons."""
 
     def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
@@ -51,7 +51,7 @@ class AxiomReader:
         self.outside: list[tuple[str, str]] = []
 
     def axioms(self) -> Axioms:
-        """The axioms, in the order of the triples they come from."""
+        """The axioms, in the order of their triples."""
         for triple in self.graph.triples:
             try:
                 yield from self._axioms(*triple)
@@ -133,7 +133,7 @@ class AxiomReader:
         yield from self._same_property("EquivalentTo", self.classes.property(s), self.classes.property(o))
 
     def inverse(self, s: Term, o: Term) -> Axioms:
-        if is_iri(s):  # the inverse as an expression says nothing alone
+        if is_iri(s):  # for a blank node this triple defines an expression, not an axiom
             yield from self._same_property("InverseOf", self.classes.property(s), self.classes.property(o).inverted())
 
     def _same_property(self, word: str, one: Property, other: Property) -> Axioms:

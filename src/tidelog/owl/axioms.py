@@ -1,22 +1,20 @@
-"""The few kinds of axiom that all of OWL 2 RL comes down to; each says in `text` what the ontology says.
+"""The kinds of axiom to which all of OWL 2 RL is reduced. Their `text` is the axiom as the ontology states it.
 
-A transitive property is a chain of itself, a symmetric one is above its inverse, a functional one has at most one
-value, disjoint classes have an intersection that is empty.
+A transitive property is a super-property of its own chain, a symmetric property is a super-property of its inverse, a
+functional property has at most one value, and disjoint classes have an empty intersection.
 
-Members of unnamed classes that follow from the classes alone.
-
-`GraduateStudent SubClassOf takesCourse some GraduateCourse` says that there is a course without saying which. No rule
-can name it, but the axiomatised rules still conclude that a graduate student is in `takesCourse some Course`, because
-classes of this form are ordered when their properties and fillers are (scm-svf1, scm-svf2, scm-avf1, scm-avf2). So
-where such a class stands on the left, the members of every class known to be below it count too.
+`RestrictionMembers` finds members of restrictions that follow from axioms about classes alone. An example is
+`GraduateStudent SubClassOf takesCourse some GraduateCourse`: no rule can name the course. But the rule set OWL2RL
+derives that a graduate student is in `takesCourse some Course`, because restrictions are ordered by their properties
+and fillers (scm-svf1, scm-svf2, scm-avf1, scm-avf2). So if such a restriction is on the left of an axiom, the members
+of all restrictions below it are its members, too.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.owl.expressions import (
@@ -34,64 +32,56 @@ from tidelog.owl.expressions import (
 from tidelog.rules.syntax import Atom, Literal, Variable, literal_variables
 
 
-@dataclass(frozen=True, slots=True)
-class SubClass:
+class SubClass(NamedTuple):
     text: str
     sub: ClassExpression
     sup: ClassExpression
 
 
-@dataclass(frozen=True, slots=True)
-class Domain:
-    """What has the property is in the class; a range is the domain of the inverse."""
+class Domain(NamedTuple):
+    """A subject of the property is in the class. A range is the domain of the inverse."""
 
     text: str
     property: Property
     domain: ClassExpression
 
 
-@dataclass(frozen=True, slots=True)
-class SubProperty:
-    """A chain of properties (mostly of one) is below a property."""
+class SubProperty(NamedTuple):
+    """A chain of properties (often only one) is a sub-property of `sup`."""
 
     text: str
     chain: tuple[Property, ...]
     sup: Property
 
 
-@dataclass(frozen=True, slots=True)
-class Disjoint:
-    """No pair has both properties; an asymmetric property is disjoint with its inverse."""
+class Disjoint(NamedTuple):
+    """No pair of individuals has both properties. An asymmetric property is disjoint with its inverse."""
 
     text: str
     first: Property
     second: Property
 
 
-@dataclass(frozen=True, slots=True)
-class Irreflexive:
+class Irreflexive(NamedTuple):
     text: str
     property: Property
 
 
-@dataclass(frozen=True, slots=True)
-class HasKey:
+class HasKey(NamedTuple):
     text: str
     of: ClassExpression
     properties: tuple[Property, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """An individual is in a class that has no name."""
+class Membership(NamedTuple):
+    """An individual is in a class without a name."""
 
     text: str
     individual: Term
     of: ClassExpression
 
 
-@dataclass(frozen=True, slots=True)
-class NotRelated:
+class NotRelated(NamedTuple):
     """A negative property assertion."""
 
     text: str
@@ -100,25 +90,22 @@ class NotRelated:
     object: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Different:
-    """No two of these individuals are one."""
+class Different(NamedTuple):
+    """The individuals are pairwise different."""
 
     text: str
     individuals: tuple[Term, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ClassAtom:
-    """An atom of a SWRL rule that says that something is in a class."""
+class ClassAtom(NamedTuple):
+    """An atom of a SWRL rule: an individual is in a class."""
 
     of: ClassExpression
     individual: Variable | Term
 
 
-@dataclass(frozen=True, slots=True)
-class EqualAtom:
-    """An atom of a SWRL rule that says that two individuals are one."""
+class EqualAtom(NamedTuple):
+    """An atom of a SWRL rule: two individuals are the same."""
 
     first: Variable | Term
     second: Variable | Term
@@ -130,8 +117,7 @@ class EqualAtom:
 RuleAtom = Literal | ClassAtom | EqualAtom
 
 
-@dataclass(frozen=True, slots=True)
-class Implication:
+class Implication(NamedTuple):
     """A SWRL rule."""
 
     text: str
@@ -166,8 +152,11 @@ Restriction = SomeValuesFrom | AllValuesFrom
 GraphNode = TypeVar("GraphNode")
 
 
-class Known:
-    """Which restrictions have members by axiom (`named`: all of a class; `unnamed`: others), and what is above them."""
+class RestrictionMembers:
+    """The restrictions that have members by axiom, and their order.
+
+    `named`: restriction -> classes whose members are in it. `unnamed`: restrictions that have other members.
+    """
 
     def __init__(self, axioms: Iterable[Axiom]) -> None:
         listed = list(axioms)
@@ -183,7 +172,7 @@ class Known:
                 self._below[above].append(restriction)  # type: ignore[arg-type]
 
     def below(self, restriction: Restriction) -> list[Restriction]:
-        """The restrictions with members by axiom whose members are members of this one."""
+        """The restrictions with members by axiom that are below `restriction`."""
         return self._below.get(restriction, [])
 
     def _add(self, axiom: Axiom) -> None:
@@ -198,7 +187,7 @@ class Known:
                         self._put(None, atom.of)
 
     def _put(self, name: NamedClass | None, expression: ClassExpression) -> None:
-        """All members of a class, or else some things, are members of the expression."""
+        """The members of the class `name` are in the expression; None: some other individuals are."""
         if isinstance(expression, And):
             for part in expression.parts:
                 self._put(name, part)
@@ -224,7 +213,7 @@ def _expressions(axiom: Axiom) -> tuple[ClassExpression, ...]:
 
 
 class _SubclassOrder:
-    """Which class expressions are below which, as the rules for schemas say. Inside, expressions are numbers."""
+    """The subclass order of class expressions by the schema rules of OWL 2 RL. Expressions are numbered."""
 
     def __init__(self, axioms: list[Axiom], expressions: Iterable[ClassExpression]) -> None:
         self._numbers = {expression: number for number, expression in enumerate(expressions)}
@@ -240,7 +229,7 @@ class _SubclassOrder:
         self._compare()
 
     def above(self, expression: ClassExpression) -> list[ClassExpression]:
-        """The expression and all that it is below of."""
+        """The expression and all expressions above it."""
         return [self._expressions[number] for number in _reached(self._up, self._numbers[expression])]
 
     def _add(self, axiom: Axiom) -> None:
@@ -258,7 +247,7 @@ class _SubclassOrder:
                 self._up[self._numbers[part]].add(number)
 
     def _compare(self) -> None:
-        """Put restrictions above others of their kind, until no more are comparable."""
+        """Order the restrictions of each kind by property and filler, up to a fixpoint."""
         kinds: dict[tuple[type, Property], dict[int, int]] = defaultdict(dict)
         for expression, number in self._numbers.items():
             if isinstance(expression, SomeValuesFrom | AllValuesFrom):
@@ -278,7 +267,7 @@ class _SubclassOrder:
 
 
 def _reached(edges: dict[GraphNode, set[GraphNode]], start: GraphNode) -> set[GraphNode]:
-    """All nodes that a path leads to, the start included."""
+    """The start and all nodes that can be reached from it."""
     reached, waiting = {start}, [start]
     while waiting:
         new = edges.get(waiting.pop(), set()) - reached

@@ -29,9 +29,9 @@ from tidelog.owl.axioms import (
     HasKey,
     Implication,
     Irreflexive,
-    Known,
     Membership,
     NotRelated,
+    RestrictionMembers,
     RuleAtom,
     SubClass,
     SubProperty,
@@ -70,10 +70,10 @@ from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_varia
 
 
 class Translation:
-    """The rules of some axioms, and those that have none."""
+    """The rules of the axioms, and in `outside` the axioms without rules, with the reasons."""
 
     def __init__(self, axioms: Sequence[Axiom], graph: OntologyGraph) -> None:
-        self.bodies = Bodies(Known(axioms))
+        self.bodies = Bodies(RestrictionMembers(axioms))
         self.heads = Heads(self.bodies, graph)
         self.outside: list[tuple[str, str]] = []
         rules = [rule for axiom in axioms for rule in self._rules(axiom)]
@@ -174,7 +174,7 @@ class Translation:
             yield Rule(heads, body, report=not heads, name=text)
 
     def _definitions(self) -> Iterator[Rule]:
-        """Rules for the auxiliary predicates; defining one may need others."""
+        """Rules for the auxiliary predicates. Such a rule may use further auxiliary predicates."""
         done: set[ClassExpression] = set()
         while waiting := [e for e in self.bodies.defined if e not in done]:
             done.update(waiting)
@@ -186,7 +186,7 @@ class Translation:
 
 
 def _needed(rules: list[Rule]) -> list[Rule]:
-    """Without the rules for auxiliary predicates that no body reads."""
+    """The rules without those for auxiliary predicates that no body reads."""
     read = {TRIPLE, *(atom.predicate for rule in rules for atom in rule.atoms)}
     kept = [r for r in rules if not r.heads or any(h.predicate in read for h in r.heads)]
     return rules if len(kept) == len(rules) else _needed(kept)
@@ -209,7 +209,7 @@ _PREFIX = re.compile(NAME)
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """An axiom, or a direction of one, that has no rule, and why."""
+    """An axiom, or one direction of an axiom, without a rule, and the reason."""
 
     axiom: str
     why: str
@@ -219,7 +219,7 @@ class Outside:
 
 
 class OntologyChange(TypedDict):
-    """What `KnowledgeBase.apply` takes to go from one ontology to another."""
+    """The arguments of `KnowledgeBase.apply` that replace one ontology by another."""
 
     add: list[Fact]
     remove: list[Fact]
@@ -229,9 +229,9 @@ class OntologyChange(TypedDict):
 
 @dataclass(frozen=True)
 class Ontology(Sequence[Rule]):
-    """Rules, one or more for each axiom. `str(ontology)` is a program that can be saved and edited.
+    """A compiled ontology: a sequence of rules. `str(ontology)` is a program that can be saved and edited.
 
-    `facts` are what the ontology itself states about individuals; `outside` lists the axioms that have no rules.
+    `facts` are the facts about individuals that the ontology states; `outside` lists the axioms without rules.
     """
 
     rules: tuple[Rule, ...]
@@ -240,7 +240,7 @@ class Ontology(Sequence[Rule]):
 
     @cached_property
     def prefixes(self) -> Mapping[str, str]:
-        """Short names for the namespaces of the rules, for printing."""
+        """Prefixes for the namespaces of the rules, for printing."""
         names = Counter(match[1] for rule in self for match in _NAMESPACE.finditer(repr((rule.heads, rule.body))))
         found: dict[str, str] = {}
         for namespace in (n for n, _ in names.most_common() if n not in STANDARD_PREFIXES.values()):
@@ -268,9 +268,9 @@ class Ontology(Sequence[Rule]):
         return "".join(f"{line}\n" for line in lines)
 
     def changed_to(self, new: Ontology) -> OntologyChange:
-        """What to add and remove to put a new ontology in the place of this one: `kb.apply(**old.changed_to(new))`.
+        """The change that replaces this ontology by `new`, without common rules and facts.
 
-        Rules and facts that both have are not in it.
+        Use it as `kb.apply(**old.changed_to(new))`.
         """
         before, after = {r.key: r for r in self}, {r.key: r for r in new}
         facts, new_facts = dict.fromkeys(self.facts), dict.fromkeys(new.facts)
@@ -289,7 +289,7 @@ _ABOUT_INDIVIDUALS = {SAME_AS, DIFFERENT_FROM}
 
 
 def compile_ontology(triples: Iterable[TermTriple], equality: Equality = "auto") -> Ontology:
-    """The rules of an ontology. `equality`: with the rules of owl:sameAs if some axiom derives it, always, or never."""
+    """Compile the triples of an ontology. See `tidelog.ontology` for `equality`."""
     if equality not in ("auto", "axioms", "none"):
         raise UsageError(f'equality is {equality!r}; expected "auto", "axioms" or "none"')
     graph = OntologyGraph(triples)
@@ -306,7 +306,7 @@ def compile_ontology(triples: Iterable[TermTriple], equality: Equality = "auto")
 
 
 def _nothing(graph: OntologyGraph) -> list[Rule]:
-    """An ontology that speaks of owl:Nothing refuses data that do."""
+    """The constraint that owl:Nothing is empty, if the ontology mentions owl:Nothing."""
     mentioned = any(NOTHING.term in triple for triple in graph.triples)
     return [Rule((), (NOTHING.atom(Variable("x")),), report=True, name="cls-nothing2")] if mentioned else []
 
@@ -320,7 +320,7 @@ def _equality(wanted: Equality, rules: Iterable[Rule], facts: Iterable[Fact]) ->
 
 
 def _facts(graph: OntologyGraph, reader: AxiomReader) -> Iterable[Fact]:
-    """What the ontology states about individuals: all triples that are not of its vocabulary."""
+    """The facts about individuals: all triples that do not use the OWL vocabulary."""
     parts = {s for kind in (owl("Axiom"), owl("Annotation"), swrl("Imp")) for s in graph.instances(kind)}
     for triple in graph.triples:
         if triple[0] not in parts and _is_fact(*triple, reader):

@@ -43,7 +43,7 @@ INVERSE_OF = owl("inverseOf")
 
 
 def local(term: Term) -> str:
-    """A short name for messages: what follows the last `#`, `/` or `:` of an IRI, any other term as it is."""
+    """A short name for messages: the part of an IRI after the last `#`, `/` or `:`; other terms as they are."""
     if term[0] != "<":
         return term
     text = term[1:-1].rstrip("#/")
@@ -159,7 +159,7 @@ class OneOf:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """An expression that has no rule on either side, and why."""
+    """An expression that has no rule on either side, with the reason."""
 
     text: str
     why: str
@@ -176,13 +176,13 @@ THING, NOTHING = NamedClass(owl("Thing")), NamedClass(owl("Nothing"))
 
 
 def inner(expression: ClassExpression) -> str:
-    """The text of an expression inside another."""
+    """The text of an expression inside of another, in parentheses if needed."""
     plain = isinstance(expression, NamedClass | Datatype | OneOf)
     return str(expression) if plain else f"({expression})"
 
 
 def parts(expression: ClassExpression) -> tuple[ClassExpression, ...]:
-    """The expressions directly inside another."""
+    """The direct parts of an expression."""
     match expression:
         case SomeValuesFrom(_, filler) | AllValuesFrom(_, filler) | AtMost(_, _, filler):
             return (filler,)
@@ -195,7 +195,7 @@ def parts(expression: ClassExpression) -> tuple[ClassExpression, ...]:
 
 
 def walk(expression: ClassExpression) -> Iterator[ClassExpression]:
-    """An expression and all inside it."""
+    """An expression and all its parts, at any depth."""
     yield expression
     for part in parts(expression):
         yield from walk(part)
@@ -205,11 +205,11 @@ TermTriple = tuple[Term, Term, Term]
 
 
 class MalformedError(Exception):
-    """Triples that spell out neither a list nor a property."""
+    """Triples that are not a correct list or property."""
 
 
 class OntologyGraph:
-    """Triples that can be asked for."""
+    """The triples of an ontology, indexed by subject and by predicate, in the given order."""
 
     def __init__(self, triples: Iterable[TermTriple]) -> None:
         self.triples: list[TermTriple] = list(dict.fromkeys(triples))
@@ -220,14 +220,14 @@ class OntologyGraph:
             self._by_predicate[p].append((s, o))
 
     def pairs(self, predicate: Term) -> list[tuple[Term, Term]]:
-        """The subjects and objects of a predicate."""
+        """The pairs of subject and object of a predicate."""
         return self._by_predicate.get(predicate, [])
 
     def objects(self, subject: Term, predicate: Term) -> list[Term]:
         return self._by_subject.get(subject, {}).get(predicate, [])
 
     def value(self, subject: Term, predicate: Term) -> Term | None:
-        """The first object, if there is one."""
+        """The first object, or None."""
         return next(iter(self.objects(subject, predicate)), None)
 
     def predicates(self, subject: Term) -> Iterable[Term]:
@@ -240,7 +240,7 @@ class OntologyGraph:
         return [s for s, o in self.pairs(TYPE) if o == kind]
 
     def members(self, node: Term) -> tuple[Term, ...]:
-        """The elements of an RDF list."""
+        """The elements of the RDF list at `node`."""
         found: list[Term] = []
         seen: set[Term] = set()
         while node != rdf("nil"):
@@ -263,14 +263,14 @@ _NOT_RL = "OWL 2 RL has no rules for it"
 
 
 class ClassReader:
-    """Reads expressions of one graph."""
+    """Reads the class and property expressions of one graph."""
 
     def __init__(self, graph: OntologyGraph) -> None:
         self.graph = graph
-        self._open: list[Term] = []  # expressions being read, to see those that contain themselves
+        self._open: list[Term] = []  # the expressions that are being read, to find those that contain themselves
 
     def property(self, node: Term) -> Property:
-        """A property, or the inverse of one."""
+        """The property at `node`, or the inverse of a property."""
         of = None if is_iri(node) else self.graph.value(node, INVERSE_OF)
         found = Property(node) if of is None else Property(of, inverse=True)
         if is_literal(found.term):
@@ -278,7 +278,7 @@ class ClassReader:
         return found
 
     def expression(self, node: Term) -> ClassExpression:
-        """A class by its name, or the expression that a blank node stands for."""
+        """The named class at `node`, or the expression of a blank node."""
         if is_literal(node):
             return Foreign(node, "a literal is not a class")
         if self.is_datatype(node):
@@ -290,11 +290,11 @@ class ClassReader:
         return known or any(self.graph.has_type(node, kind) for kind in (rdfs("Datatype"), owl("DataRange")))
 
     def is_expression(self, node: Term) -> bool:
-        """Whether a blank node stands for a class expression."""
+        """Whether `node` is a blank node with a class expression."""
         return not is_iri(node) and any(p in DEFINING for p in self.graph.predicates(node))
 
     def definition(self, node: Term) -> ClassExpression | None:
-        """The expression that the triples of a blank node spell out, if they do."""
+        """The expression that the triples of a blank node define, or None."""
         defining = [by for by in self.graph.predicates(node) if by in DEFINING]
         found = [(by, value) for by in defining for value in self.graph.objects(node, by)]
         if len(found) > 1:
@@ -302,7 +302,7 @@ class ClassReader:
         return self.defined(node, *found[0]) if found else None
 
     def defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
-        """The expression that one triple spells out, such as an owl:unionOf."""
+        """The expression that one triple defines, for example owl:unionOf."""
         if node in self._open or len(self._open) >= _DEEPEST:
             return Foreign(local(by), "its definition contains itself, or is nested too deeply")
         self._open.append(node)
@@ -359,7 +359,7 @@ _LISTS: dict[Term, Callable[[tuple[ClassExpression, ...]], ClassExpression]] = {
     owl("intersectionOf"): And,
     owl("unionOf"): Or,
 }
-# The properties that spell out an expression.
+# The properties that define an expression.
 DEFINING = {
     *_LISTS,
     *(owl(name) for name in ("oneOf", "complementOf", "someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),

@@ -1,4 +1,4 @@
-"""`tidelog.ontology`: an OWL file, several, or an rdflib Graph, as rules."""
+"""`tidelog.ontology` compiles OWL files and rdflib Graphs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tidelog.owl.expressions import TermTriple
 
 
 def ontology(*sources: object, equality: Equality = "auto") -> Ontology:
-    """Compile OWL 2 RL axioms and SWRL rules into rules with constants, the Description Logic Programs translation.
+    """Compile OWL 2 RL axioms and SWRL rules to rules with constants (the Description Logic Programs translation).
 
-    `sources` are paths or globs of RDF files (`.ttl .owl .rdf .nt .jsonld` …) and rdflib Graphs, taken together. The
-    result is a sequence of rules for `add_rules`; `.facts` is what the files state about individuals, `.outside` the
-    axioms that have no rules, with the reason. `equality`: "auto" adds the rules of owl:sameAs if some axiom derives
-    it, "axioms" always, "none" never (for a knowledge base that treats equality by itself).
+    `sources` are paths or globs of RDF files (`.ttl .owl .rdf .nt .jsonld` …) and rdflib Graphs. Together they are one
+    ontology. The result is a sequence of rules for `add_rules`; `.facts` are the facts about individuals in the
+    sources, `.outside` are the axioms without rules, with the reasons. `equality` adds the rules of owl:sameAs: "auto"
+    if an axiom derives owl:sameAs, "axioms" always, "none" never (for a knowledge base that rewrites equal terms).
 
     >>> import tidelog, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp(), "pets.ttl")

@@ -1,31 +1,32 @@
-"""Class expressions on the right: what follows from being a member, each a conclusion with what it needs besides.
+"""Translates class expressions to the parts of rules: `Bodies` on the left of an axiom, `Heads` on the right.
 
-    Named          [?x, rdf:type, C]
-    C and D        what follows from either
-    P only D       given [?x, P, ?y]: what follows from y in D
-    P value a      [?x, P, a]
-    not D          given that x is in D: a contradiction
-    P max 0 D      given [?x, P, ?y], y in D: a contradiction
-    P max 1 D      given two such: they are the same
-    a datatype     given another value: a contradiction
-
-What says that there is something without saying what (`P some D`, `C or D` …) has no rule.
-
-Bodies under construction: literals, and equations with individuals that are put in place when the rule is made.
-
-`{ann} and Person` is not `?x = ann, Person(?x)` but `Person(ann)`: with equality axiomatised (or rewritten) this also
-holds for everything that is the same as ann.
-
-Class expressions on the left: the ways in which something is known to be a member, each a body.
+On the left an expression becomes bodies, one for each way to show that x is a member:
 
     Named          [?x, rdf:type, C]
     P some D       [?x, P, ?y], and y in D
     P value a      [?x, P, a]
     {a, b}         x is a; or x is b
-    C and D        every way of C with every way of D
-    C or D         every way of either
+    C and D        each body of C with each body of D
+    C or D         each body of C and each body of D
 
-Where the ways would multiply beyond `MOST`, a part gets an auxiliary predicate with a rule for each of its ways.
+If `and` would give more than `MAX_BODIES` bodies, a part gets an auxiliary predicate with one rule for each of its
+bodies.
+
+On the right an expression becomes conclusions, each with additional body literals:
+
+    Named          [?x, rdf:type, C]
+    C and D        the conclusions of C and of D
+    P only D       given [?x, P, ?y]: the conclusions of y in D
+    P value a      [?x, P, a]
+    not D          given that x is in D: a contradiction
+    P max 0 D      given [?x, P, ?y], y in D: a contradiction
+    P max 1 D      given two such y: they are the same
+    a datatype     given another value: a contradiction
+
+`P some D` and `C or D` have no rule on the right, because no rule can name the individual or choose the class.
+
+Equations between variables and individuals are substituted: `{ann} and Person` is `Person(ann)`, not
+`?x = ann, Person(?x)`. So with axiomatised or rewritten equality it also holds for all terms that are the same as ann.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from math import prod
 
 from tidelog.model.terms import TRIPLE, Term, is_literal
 from tidelog.owl.axiom_reader import TYPES
-from tidelog.owl.axioms import Known, Restriction
+from tidelog.owl.axioms import Restriction, RestrictionMembers
 from tidelog.owl.expressions import (
     NOTHING,
     SAME_AS,
@@ -66,29 +67,29 @@ from tidelog.rules.syntax import Atom, Call, Condition, Literal, Variable
 
 
 @dataclass(frozen=True, slots=True)
-class Same:
-    """A variable is a certain individual, or another variable."""
+class Equation:
+    """A variable equals an individual or another variable."""
 
     variable: Variable
     value: RuleTerm
 
 
-BodyPart = Literal | Same
+BodyPart = Literal | Equation
 BodyParts = tuple[BodyPart, ...]
 
 
 def fresh() -> Iterator[Variable]:
-    """Variables for one rule: x y z u v w, then v1, v2 …"""
+    """The variables of one rule: x y z u v w, then v1, v2 …"""
     return map(Variable, chain("xyzuvw", (f"v{n}" for n in count(1))))
 
 
 def same(x: RuleTerm, y: RuleTerm) -> BodyParts:
-    """The step that says that two places hold the same individual."""
+    """The body part for the equality of x and y."""
     if x == y:
         return ()
     if isinstance(x, Variable):
-        return (Same(x, y),)
-    return (Same(y, x),) if isinstance(y, Variable) else (Atom(TRIPLE, (x, SAME_AS, y)),)
+        return (Equation(x, y),)
+    return (Equation(y, x),) if isinstance(y, Variable) else (Atom(TRIPLE, (x, SAME_AS, y)),)
 
 
 def resolve(heads: Sequence[Atom], steps: BodyParts) -> tuple[tuple[Atom, ...], tuple[Literal, ...]]:
@@ -96,14 +97,14 @@ def resolve(heads: Sequence[Atom], steps: BodyParts) -> tuple[tuple[Atom, ...], 
     values: dict[Variable, RuleTerm] = {}
     equal: list[Literal] = []
     for step in steps:
-        if isinstance(step, Same):
+        if isinstance(step, Equation):
             for equation in same(_value(step.variable, values), _value(step.value, values)):
-                if isinstance(equation, Same):
+                if isinstance(equation, Equation):
                     values[equation.variable] = equation.value
                 else:
                     equal.append(equation)
     final = {variable: _value(variable, values) for variable in values}
-    body = [replace_in_literal(step, final) for step in steps if not isinstance(step, Same)]
+    body = [replace_in_literal(step, final) for step in steps if not isinstance(step, Equation)]
     return tuple(replace_in_atom(h, final) for h in heads), tuple(dict.fromkeys([*body, *equal]))
 
 
@@ -119,23 +120,23 @@ def condition(function: str, *args: RuleTerm | Term) -> Condition:
 
 
 def unequal(x: RuleTerm, y: RuleTerm) -> Condition:
-    """Two places hold different terms."""
+    """The condition that x and y are different terms."""
     return Condition(Call("NOT", (Call("SAMETERM", (x, y)),)))
 
 
-MOST = 16
+MAX_BODIES = 16
 
 
 class Bodies:
-    """Bodies of class expressions; `defined` holds those whose auxiliary predicate needs rules."""
+    """Translates expressions on the left. `defined` has the expressions whose auxiliary predicates need rules."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: RestrictionMembers) -> None:
         self.known = known
         self.defined: dict[ClassExpression, None] = {}
         self.problems: list[str] = []
 
     def of(self, expression: ClassExpression, x: RuleTerm, fresh: Iterator[Variable]) -> list[BodyParts]:
-        """Each way in which x can be seen to be a member; those that no rule can see go to `problems`."""
+        """The bodies that show that x is a member. Expressions without a body are added to `problems`."""
         match expression:
             case NamedClass():
                 return [] if expression == NOTHING else [()] if expression == THING else [(expression.atom(x),)]
@@ -164,7 +165,7 @@ class Bodies:
 
     def _all(self, parts: tuple[ClassExpression, ...], x: RuleTerm, fresh: Iterator[Variable]) -> list[BodyParts]:
         ways = [self.of(part, x, fresh) for part in parts]
-        if prod(map(len, ways)) > MOST:
+        if prod(map(len, ways)) > MAX_BODIES:
             self.defined |= dict.fromkeys(p for p, w in zip(parts, ways, strict=True) if len(w) > 1)
             ways = [w if len(w) == 1 else [(auxiliary(p, x),)] for p, w in zip(parts, ways, strict=True)]
         return [tuple(step for steps in choice for step in steps) for choice in product(*ways)]
@@ -174,7 +175,7 @@ class Bodies:
         return [(some.property.atom(x, y), *steps) for steps in self.of(some.filler, y, fresh)]
 
     def _known(self, restriction: Restriction, x: RuleTerm) -> list[BodyParts]:
-        """The members that follow from axioms about classes alone."""
+        """The bodies for members that follow from axioms about classes alone."""
         return [steps for low in self.known.below(restriction) for steps in self._given(low, x)]
 
     def _given(self, low: Restriction, x: RuleTerm) -> list[BodyParts]:
@@ -184,19 +185,19 @@ class Bodies:
 
 
 def auxiliary(expression: ClassExpression, x: RuleTerm) -> Atom:
-    """The atom of the predicate that stands for an expression."""
+    """The atom that x is in the auxiliary predicate of an expression."""
     return Atom(predicate(expression), (x,))
 
 
 def predicate(expression: ClassExpression) -> str:
-    """A name that depends on the expression alone, so that the same axiom gives the same rules in another version."""
+    """The auxiliary predicate. The name depends only on the expression, so every version gives the same rules."""
     readable = re.sub(r"\W+", "-", str(expression)).strip("-")[:60].strip("-")
     return f"owl-{readable}-{sha256(repr(expression).encode()).hexdigest()[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """Heads (none: a contradiction) and the steps that they need besides the left-hand side."""
+    """Heads (none: a contradiction), and the body parts they need in addition to those of the left-hand side."""
 
     heads: tuple[Atom, ...]
     steps: BodyParts = ()
@@ -209,14 +210,14 @@ Conclusions = Iterator[Conclusion]
 
 
 class Heads:
-    """Conclusions of class expressions."""
+    """Translates expressions on the right."""
 
     def __init__(self, bodies: Bodies, graph: OntologyGraph) -> None:
         self.bodies = bodies
         self.graph = graph
 
     def of(self, expression: ClassExpression, x: RuleTerm, fresh: Iterator[Variable]) -> Conclusions:
-        """What follows from x being a member; what has no rule goes to the problems of the bodies."""
+        """The conclusions from x being a member. Expressions without a rule are added to `bodies.problems`."""
         match expression:
             case NamedClass(term):
                 yield from self._named(expression, term, x)
@@ -272,7 +273,7 @@ class Heads:
                 yield from self._equal(over, y, z, both)
 
     def _equal(self, over: Property, y: Variable, z: Variable, both: BodyParts) -> Conclusions:
-        """Individuals are made the same; data values are the same or not."""
+        """Two individuals are the same; two different data values are a contradiction."""
         individuals = over.inverse or self.graph.has_type(over.term, owl("ObjectProperty"))
         data = not over.inverse and self.graph.has_type(over.term, owl("DatatypeProperty"))
         if not data:

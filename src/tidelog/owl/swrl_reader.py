@@ -1,9 +1,7 @@
-"""SWRL rules in RDF (swrl:Imp) as implications. What cannot be read is an error that names the rule and the atom.
+"""Reads SWRL rules from RDF (swrl:Imp). Errors name the rule and the atom.
 
-SWRL's built-in relations (swrlb:) as our functions.
-
-A test is a condition on its arguments. In `swrlb:add(?z, ?x, ?y)` the first argument is the result: it is computed
-where nothing else binds it, and compared where something does.
+Our functions compute the built-ins (swrlb:). A test is a condition on its arguments. In `swrlb:add(?z, ?x, ?y)` the
+first argument is the result: it is assigned if no other atom binds it, else it is compared.
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ _INSTEAD = "write this rule in tidelog's rule language instead, or take it out o
 
 @dataclass(frozen=True, slots=True)
 class _Computed:
-    """A built-in atom that waits until it is known which of its variables are bound."""
+    """A built-in atom. Its literal depends on the variables that other atoms bind."""
 
     name: str
     builtin: BuiltIn
@@ -104,13 +102,13 @@ class _Computed:
 
 
 def read_implications(graph: OntologyGraph, classes: ClassReader) -> Iterator[Implication]:
-    """The SWRL rules of a graph."""
+    """Read the SWRL rules of a graph."""
     for node in graph.instances(swrl("Imp")):
         yield _RuleReader(graph, classes, node).read()
 
 
 class _RuleReader:
-    """Reads one rule."""
+    """Reads one SWRL rule."""
 
     def __init__(self, graph: OntologyGraph, classes: ClassReader, node: Term) -> None:
         self.graph = graph
@@ -141,7 +139,7 @@ class _RuleReader:
             raise self._error(f"its {part}: {error}") from None
 
     def _atom(self, node: Term) -> tuple[RuleAtom | _Computed, str]:
-        """An atom and its text."""
+        """Read an atom; return it and its text."""
         kinds = self.graph.objects(node, TYPE)
         if swrl("BuiltinAtom") in kinds:
             computed = self._builtin(node)
@@ -208,7 +206,7 @@ class _RuleReader:
         return self.names[term]
 
     def _literals(self, atoms: Iterable[RuleAtom | _Computed]) -> Iterator[RuleAtom]:
-        """The body with its built-ins as assignments and conditions."""
+        """The body with assignments and conditions for the built-ins, each after the literals that bind its inputs."""
         waiting = [a for a in atoms if isinstance(a, _Computed)]
         others = [a for a in atoms if not isinstance(a, _Computed)]
         yield from others
@@ -233,7 +231,7 @@ class _RuleReader:
 
 
 def _binds(atom: RuleAtom) -> set[Variable]:
-    """The variables that an atom gives values to."""
+    """The variables that an atom binds."""
     if isinstance(atom, ClassAtom):
         return {atom.individual} if isinstance(atom.individual, Variable) and _is_listed(atom.of) else set()
     if isinstance(atom, Assignment):
@@ -246,7 +244,7 @@ def _is_listed(expression: ClassExpression) -> bool:
 
 
 def _literal(computed: _Computed, bound: set[Variable]) -> Condition | Assignment | None:
-    """The built-in as a literal, if the variables that are bound suffice."""
+    """The literal of a built-in, or None if it needs more bound variables."""
     free = {a for a in computed.args if isinstance(a, Variable)} - bound
     if not free:
         return Condition(_truth(computed))
