@@ -1,4 +1,4 @@
-"""Text and tables to facts and back: one file per format, streaming, exact errors."""
+"""Reads and writes facts: files, tables and Python objects. Other packages use the names that are exported here."""
 
 from tidelog.dictionary.batch import Batch
 from tidelog.formats.files import (

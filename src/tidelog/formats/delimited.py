@@ -1,16 +1,15 @@
-"""CSV, TSV and other delimited text, as Nemo's `csv`, `tsv` and `dsv`: a row is a fact, cells are guessed or as told.
+"""CSV, TSV and other delimited text, like `csv`, `tsv` and `dsv` in Nemo. A row is a fact.
 
-A row that does not fit `format` is left out, as in Nemo, and the number of such rows is logged. A row with the wrong
-number of cells is an error (Nemo leaves it out silently).
+A row that does not fit `format` is skipped, as in Nemo, and the number of such rows is logged. A row with a wrong
+number of cells is an error (Nemo skips it silently).
 
-Cells of CSV files as terms and back, as Nemo reads and writes them.
+Without a column format a cell is interpreted in this order, as in Nemo: a blank cell is the empty string; `<…>` is an
+IRI; a decimal number is an integer or a decimal (`1.0` is the integer 1, and `1e3` is no number); `"…"`, `"…"@en` and
+`"…"^^<…>` are literals; a text of IRI characters is an IRI or a plain name; any other text is a string. Numbers and
+booleans with a datatype are made canonical.
 
-A cell is guessed in this order: blank is the empty string; `<…>` an IRI; a decimal number an integer or a decimal (so
-`1.0` is the integer 1, and `1e3` no number); `"…"`, `"…"@en`, `"…"^^<…>` a literal; a text of IRI characters only an
-IRI or plain name; anything else a string. Numbers and booleans with a datatype become the canonical number or boolean.
-
-Two differences to Nemo: escapes in a quoted literal are resolved, so that what was written is read back, and texts that
-RDF does not allow in an IRI (`a|b`) are strings.
+Two differences to Nemo: escapes in a quoted literal are resolved, so that written literals are read back exactly, and a
+text that RDF does not allow as an IRI (`a|b`) is a string.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ _BOOLEANS = {"true": TRUE, "1": TRUE, "false": FALSE, "0": FALSE}
 
 
 def guess(cell: str) -> Term:
-    """The term a cell stands for."""
+    """The term of a cell without a column format."""
     text = cell.strip()
     first = text[:1]
     if first == "<" and text[-1] == ">" and (name := canonical_iri(text[1:-1])):
@@ -80,7 +79,7 @@ def guess(cell: str) -> Term:
 
 
 def _decimal(text: str) -> Term:
-    """A number without exponent: an integer if it is whole, else a decimal without needless zeros."""
+    """The term of a number without exponent: an integer if it is whole, else a decimal without trailing zeros."""
     sign = "-" if text[0] == "-" else ""
     whole, _, fraction = text.lstrip("+-").partition(".")
     whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
@@ -90,7 +89,7 @@ def _decimal(text: str) -> Term:
 
 
 def _literal(text: str) -> Term | None:
-    """A quoted literal: by the rules of N-Triples, or else with its text taken as it stands."""
+    """The term of a quoted literal: in N-Triples syntax, or else with its text as it is. None if it is neither."""
     match = LITERAL_TEXT.fullmatch(text)
     term = canonical_literal(match) if match else None
     if term is None:
@@ -102,7 +101,7 @@ def _literal(text: str) -> Term | None:
 
 
 def _by_value(term: Term) -> Term | None:
-    """Numbers and booleans in canonical form; None if the text is none of its datatype."""
+    """The term with a canonical number or boolean; None if the text is wrong for its datatype."""
     if not term.endswith(">"):
         return term
     text, datatype, _ = split_literal(term)
@@ -120,7 +119,7 @@ def as_integer(cell: str) -> Term | None:
 
 
 def as_double(cell: str) -> Term | None:
-    """The double of a cell; None for anything but a finite number."""
+    """The double of a cell; None if the cell is not a finite number."""
     if not _DOUBLE.fullmatch(cell) or abs(number := float(cell)) == float("inf"):
         return None
     return double(number)
@@ -135,7 +134,7 @@ READERS: dict[str, Callable[[str], Term | None]] = {
 
 
 def cell(term: Term) -> str:
-    """A term as Nemo writes it: IRIs and integers bare, everything else as in N-Triples, doubles without exponent."""
+    """The cell of a term, as in Nemo: bare IRIs and integers, doubles without exponent, other terms in N-Triples."""
     if term[0] == "<":
         return term[1:-1]
     if term[0] == "_" or term[-1] == '"':
@@ -148,7 +147,7 @@ def cell(term: Term) -> str:
 
 
 def _plain_double(text: str) -> str:
-    """A canonical double without exponent; any other text as it is."""
+    """The text of a canonical double without exponent; other texts unchanged."""
     try:
         canonical = double_text(float(text)) == text
     except ValueError:
@@ -189,7 +188,7 @@ _BARE_NAME = r"^[A-Za-z_/.:#%!$&'()*,;=?@~\[\]][A-Za-z0-9_/.:#%!$&'()*,;=?@~\[\]
 def read_delimited(
     path: Path, options: FormatOptions, delimiter: str, on_bad_line: OnBadLine | None = None
 ) -> Iterator[Batch]:
-    """The rows of a file; those with a wrong number of cells are errors, which are raised or told to `on_bad_line`."""
+    """The rows of a file. `on_bad_line` is called for each row with a wrong number of cells; None raises the error."""
     with opened(path) as stream:
         left_out, first = 0, True
         for cells in _tables(stream, path, options, delimiter, on_bad_line):
@@ -205,7 +204,7 @@ def read_delimited(
 def _tables(
     stream: IO[bytes], path: Path, options: FormatOptions, delimiter: str, on_bad_line: OnBadLine | None
 ) -> Iterator[pa.RecordBatch]:
-    """The cells as Arrow batches of binary columns, with as many columns as there should be."""
+    """The cells as Arrow batches of binary columns, all with the expected number of columns."""
     expected = len(options.columns) if options.columns else None
     skipped = _Skipped() if on_bad_line else None
     try:
@@ -225,7 +224,7 @@ def _tables(
 
 
 class _Skipped:
-    """What Arrow asks about rows with a wrong number of cells. It does not know their lines."""
+    """Arrow's handler of rows with a wrong number of cells: counts and skips them. Arrow gives no line numbers."""
 
     def __init__(self) -> None:
         self.rows = 0
@@ -269,7 +268,7 @@ def _column(cells: pa.Array, format_: str, path: Path) -> Column:
 
 
 def _guessed(texts: pa.Array, codes: Codes) -> Column:
-    """Plain integers and names in bulk, all other cells one by one."""
+    """The column of cells without a format: plain integers and names in bulk, other cells one by one."""
     integers = pc.match_substring_regex(texts, _BARE_INTEGER)
     names = pc.match_substring_regex(texts, _BARE_NAME)
     terms = pc.if_else(
@@ -291,7 +290,7 @@ def _wrong_width(path: Path, options: FormatOptions, delimiter: str, expected: i
 
 
 def _wrong_widths(path: Path, options: FormatOptions, delimiter: str, expected: int) -> Iterator[InputError]:
-    """Rows with a wrong number of cells, found again with line numbers."""
+    """Read the file again and yield an error with the line number for each row with a wrong number of cells."""
     with opened(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         quote = '"' if options.quoting else None

@@ -1,10 +1,9 @@
-"""Reading and writing files: which format a name stands for, and who does it.
+"""Reads and writes files and directories. The format is given or follows from the file name.
 
-A file is written aside and renamed at the end, so that no half file is ever seen under its name.
+A file is written under a temporary name and renamed at the end, so no incomplete file has the final name.
 
-Directories of data: the parts of one file (`edges.parquet/part-0.parquet`), a Delta table, or several relations.
-
-Names that begin with a dot or an underscore are not data, as Spark has it.
+A directory is the parts of one file (`edges.parquet/part-0.parquet`), a Delta table, or several relations. Names that
+start with a dot or an underscore are ignored, as in Spark.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from tidelog.formats.writers import TermBlock, write_delimited, write_lines, wri
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
-# Format names (Nemo's where it has one), the file name endings that stand for them, and other names in use.
+# Format name (Nemo's, if it has one) -> file name endings.
 _ENDINGS = {
     "ntriples": ("nt",),
     "nquads": ("nq",),
@@ -59,24 +58,24 @@ _ROWS = 1 << 16
 
 
 def format_of(path: str | os.PathLike[str]) -> str | None:
-    """The format that a file name stands for (`.gz` aside), or None."""
+    """The format of a file by its name, without `.gz`; None if the ending is unknown."""
     return SUFFIXES.get(Path(str(path).lower().removesuffix(".gz")).suffix)
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
-    """Whether a file name says that facts can be read from the file."""
+    """Whether the ending of a file name is that of a format."""
     return format_of(path) is not None
 
 
 def is_rdf(name: str) -> bool:
-    """Whether a format holds RDF statements and nothing else."""
+    """Whether a format is an RDF format."""
     return name in _RDF
 
 
 def format_name(path: Path, said: str | None) -> str:
-    """The format of a file: as said, or by its name."""
+    """The format of a file: `said`, or by its name."""
     by_name = format_of(path)
-    if said == "rdf":  # Nemo's word for whichever RDF format the name says
+    if said == "rdf":  # in Nemo: the RDF format of the file name
         return by_name if by_name in _RDF else "rdfxml"
     if said is not None:
         name = said if said in _ENDINGS else SUFFIXES.get(f".{said}")
@@ -91,27 +90,27 @@ def format_name(path: Path, said: str | None) -> str:
 
 @dataclass(frozen=True)
 class FactFile:
-    """A file that is going to be read: iterate it for its batches, as often as you like.
+    """A file to read. Each iteration reads it again and yields its batches.
 
-    A span (bytes of N-Triples and N-Quads, row groups of Parquet) is a part of it; see `spans`.
+    A span is a part of the file: bytes of N-Triples and N-Quads, row groups of Parquet. See `spans`.
     """
 
     path: Path
     format: str
     options: FormatOptions
-    on_bad_line: OnBadLine | None = None  # told of each bad line, which is then left out
-    scope: Path | None = None  # the file whose blank nodes these are, if this is a part of something
+    on_bad_line: OnBadLine | None = None  # called for each bad line, which is then skipped
+    scope: Path | None = None  # the file that gives the scope of blank nodes, if this is a part of a directory
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
 
     def skipping_bad_lines(self, on_bad_line: OnBadLine | None) -> FactFile:
-        """The same, with bad lines told to somebody and left out; with None the first is an error."""
+        """The same file, but `on_bad_line` is called for each bad line, which is skipped. None: the first is an error."""
         return replace(self, on_bad_line=on_bad_line)
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
+        """The size of the file in bytes."""
         return file_size(self.path)
 
     def batches(self, span: Span | None = None) -> Iterator[Batch]:
@@ -133,7 +132,7 @@ class FactFile:
         return Dialect(self.options.predicate, self.format == "nquads", columns, blank_scope(self.scope or self.path))
 
     def spans(self, size: int) -> list[tuple[Span | None, int]]:
-        """Parts of about so many bytes, and the bytes of each; None is the whole of a file that has no parts."""
+        """Spans of about `size` bytes, and the bytes of each. The span None is a whole file that cannot be divided."""
         whole = self.size
         if self.options.limit is None and self.format == "parquet":
             return list(row_group_spans(self.path, size))
@@ -148,10 +147,10 @@ def read(
     predicate: str | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> FactFile:
-    """The facts of a file, in batches.
+    """The facts of a file.
 
-    RDF gives facts of `triple` (named graphs are dropped, unless `graphs` asks for them as first column), other
-    formats facts of the predicate named like the file, unless a predicate is given.
+    By default an RDF file has facts of `triple`, and any other file has facts of the predicate with the name of the
+    file. Named graphs are dropped, or are the first column if the parameter `graphs` is true.
     """
     source = Path(path)
     name = format_name(source, format)
@@ -167,7 +166,7 @@ def _delimiter(name: str, chosen: FormatOptions) -> str:
 
 
 def _rdf_columns(name: str, chosen: FormatOptions) -> tuple[int, ...]:
-    """Which of subject 0, predicate 1, object 2, graph 3 to give, in order."""
+    """The columns to return, in order: subject 0, predicate 1, object 2, graph 3."""
     columns = (3, 0, 1, 2) if chosen.graphs and name in _WITH_GRAPHS else (0, 1, 2)
     if chosen.columns is None:
         return columns
@@ -185,7 +184,7 @@ def _limited(batches: Iterator[Batch], limit: int) -> Iterator[Batch]:
 
 
 def read_import(directive: Import, folder: Path) -> FactFile:
-    """The facts an `@import` names; file names are relative to `folder`."""
+    """The facts of an `@import`; file names are relative to `folder`."""
     resource = _resource(directive)
     if resource is None:
         raise InputError(f"@import {directive.predicate} names no file; say resource=…", directive.location)
@@ -204,7 +203,7 @@ def _resource(directive: Import | Export) -> str | None:
 
 
 def export_path(directive: Export, folder: Path) -> Path:
-    """The file an `@export` writes: the one it names, or one named like the predicate."""
+    """The file of an `@export`: its `resource`, or a file with the name of the predicate."""
     resource = _resource(directive)
     if resource is not None:
         return folder / resource
@@ -214,12 +213,12 @@ def export_path(directive: Export, folder: Path) -> Path:
 
 
 def relation_file(predicate: str, name: str) -> str:
-    """The file for a relation in a format, if nobody names one."""
+    """The default file name of a relation in a format."""
     return f"{file_name(predicate)}.{_ENDINGS[name][0]}"
 
 
 def file_name(predicate: str) -> str:
-    """A predicate as a file name: characters that mean something to a file system are percent-encoded."""
+    """The file name of a predicate; characters with a meaning in file systems are percent-encoded."""
     safe = re.sub(r'[\x00-\x1f"*/:<>?\\|%]', lambda m: f"%{ord(m[0]):02X}", predicate)
     return re.sub(r"^\.", "%2E", safe)
 
@@ -231,7 +230,7 @@ def write(
     format: str | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> int:
-    """Write the rows of a relation, given as blocks of columns of term texts; gives how many rows were written."""
+    """Write the rows of a relation from blocks of term texts; return the number of rows."""
     target = Path(path)
     name = format_name(target, format)
     chosen = options(predicate, parameters)
@@ -247,13 +246,13 @@ def write(
 
 
 def write_table(path: Path, table: pa.Table) -> None:
-    """A table of plain values, not of terms, as Parquet."""
+    """Write a table of plain values (not terms) as Parquet."""
     with written_aside(path) as stream:
         parquet.write_table(table, stream, compression="zstd")
 
 
 def _cut(blocks: Iterable[TermBlock], limit: int | None) -> Iterator[TermBlock]:
-    """The first `limit` rows in blocks of moderate size, each with its own offsets; an empty one tells the columns."""
+    """The first `limit` rows in blocks of moderate size. An empty block is kept, because it has the columns."""
     left = sys.maxsize if limit is None else limit
     for block in blocks:
         length = min(left, len(block[0]) if block else 0)
@@ -263,7 +262,7 @@ def _cut(blocks: Iterable[TermBlock], limit: int | None) -> Iterator[TermBlock]:
 
 
 def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[TermBlock]:
-    """Rows of terms as blocks for `write`."""
+    """The blocks of rows of terms, for `write`."""
     iterator = iter(rows)
     while some := list(islice(iterator, _ROWS)):
         yield [pa.array(column, pa.string()) for column in zip(*some, strict=True)]
@@ -271,7 +270,7 @@ def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[TermBlock]:
 
 @contextmanager
 def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]:
-    """A stream to a file that appears under its name only when all is written."""
+    """A stream to a temporary file, which is renamed to `path` at the end."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(aside, "wb") as raw:
@@ -290,7 +289,7 @@ def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]
 
 
 def read_folder(path: Path, predicate: str | None = None) -> list[Iterable[Batch]]:
-    """All that is in a directory, each file on its own; relations are called like their files."""
+    """The sources in a directory, one for each file. Relations have the names of their files."""
     if is_delta(path):
         return [DeltaReading(path, predicate or relation_of(path))]
     name = format_of(path)
@@ -309,7 +308,7 @@ def _inside(path: Path, predicate: str | None) -> list[Iterable[Batch]]:
 
 
 def _relation(path: Path) -> str | None:
-    """The relation that was exported under this name; None for RDF, which is `triple` whatever the file is called."""
+    """The relation of a file by its name; None for RDF, which is always `triple`."""
     whole = read(path)
     return None if is_rdf(whole.format) else unquote(whole.options.predicate)
 

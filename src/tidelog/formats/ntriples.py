@@ -1,17 +1,14 @@
-"""N-Triples and N-Quads in bulk: whole chunks at once, one hash of each term, checks on distinct terms only.
+"""Reads N-Triples and N-Quads in bulk: whole chunks at once, with checks on distinct terms only.
 
-A plain line is `s p o .` with single spaces. In a chunk the spaces and line ends are found by numpy, and one Arrow
-array is laid over the very bytes of the chunk,
+A plain line is `s p o .` with single spaces. numpy finds the spaces and line ends of a chunk, and one Arrow array uses
+the bytes of the chunk without a copy,
 
     s | " " | p | " " | o | " .\n" | s | ...         every second element is null
 
-so that a single `dictionary_encode` numbers the terms. The distinct terms are then checked by regular expression. Any
-line that is not plain, or has a term that is not, is left to `line_parser`, which follows the grammar and gives errors
-with line and column. So a line is accepted here only if the grammar accepts it too, with the same terms.
-
-One line of N-Triples or N-Quads by the grammar: comments, tabs, escapes, any spacing; exact errors with columns.
-
-The bulk reader hands over the lines it does not recognise; these are the rules it must agree with.
+so that one `dictionary_encode` numbers the terms. A regular expression checks the distinct terms. `parse_line` reads
+every line that is not plain or has a term that is not plain. It follows the grammar (comments, tabs, escapes, any
+spacing) and its errors have line and column. The bulk reader accepts a line only if `parse_line` returns the same
+terms.
 """
 
 from __future__ import annotations
@@ -53,7 +50,7 @@ _GRAPH = "a graph name (IRI or blank node) or '.'"
 
 
 class LineError(Exception):
-    """What is wrong in a line and at which column (from 1); the reader knows file and line number."""
+    """An error in a line, with its column (from 1). The reader adds the file and the line number."""
 
     def __init__(self, message: str, column: int, text: str) -> None:
         super().__init__(message)
@@ -64,9 +61,9 @@ class LineError(Exception):
 
 
 def parse_line(raw: bytes, quads: bool) -> list[tuple[Term, ...]]:
-    """The statement of a line, three terms or four with a graph name; none for a blank line or a comment.
+    """The statements of a line: three terms, or four with a graph name. A blank line or a comment has none.
 
-    A carriage return ends a line too, so what lies between two line feeds may hold several statements.
+    A carriage return ends a line too, so there may be several statements between two line feeds.
     """
     try:
         text = raw.decode()
@@ -147,20 +144,20 @@ class _LineParser:
 Offsets = npt.NDArray[np.int64]
 ByteMask = npt.NDArray[np.bool_]
 
-# Nemo's name for the graph of statements that name none.
+# Nemo's name for the default graph.
 DEFAULT_GRAPH = Term("<tag:nemo:defaultgraph>")
-THREADS = min(4, os.cpu_count() or 1)  # beyond that the consumer of the batches is the slower one
+THREADS = min(4, os.cpu_count() or 1)  # with more threads the consumer of the batches is slower than the parser
 _NEWLINE, _RETURN, _SPACE, _DOT, _LESS, _GREATER, _UNDERSCORE, _QUOTE = b'\n\r .<>_"'
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What to read: lines of quads or of triples, and which columns to give (0 s, 1 p, 2 o, 3 graph)."""
+    """How to read lines: triples or quads, and the columns to return (0 s, 1 p, 2 o, 3 graph)."""
 
     predicate: str
     quads: bool = False
     columns: tuple[int, ...] = (0, 1, 2)
-    scope: str = ""  # put into blank node labels; without it they stay as they are
+    scope: str = ""  # inserted into blank node labels; empty: labels stay as they are
     default_graph: Term = DEFAULT_GRAPH
 
     def scoped(self, term: Term) -> Term:
@@ -169,7 +166,7 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class ParsedChunk:
-    """What became of a chunk: its rows, how many lines it has, and its bad lines (counted from 0), or the first."""
+    """The result of a chunk: its rows, its number of lines, and its errors with line numbers from 0."""
 
     batches: list[Batch]
     lines: int
@@ -181,7 +178,7 @@ def read_lines(
 ) -> Iterator[Batch]:
     """The rows of an N-Triples or N-Quads file, in the order of its chunks.
 
-    A span is read by this thread alone: whoever cuts a file into spans has other work for the other cores.
+    A span is parsed in this thread, because the caller reads other spans on the other cores.
     """
     with opened(path) if span is None else opened_span(path, span) as stream:
         before = _Before(path, span)
@@ -199,7 +196,7 @@ def read_lines(
 
 
 class _Before:
-    """How many lines come before a span; counted when it is first asked."""
+    """Returns the number of lines before a span; counts them at the first call."""
 
     def __init__(self, path: Path, span: Span | None) -> None:
         self.path, self.span = path, span
@@ -213,7 +210,7 @@ class _Before:
 
 
 def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], ParsedChunk]) -> Iterator[ParsedChunk]:
-    """Every chunk parsed, results in order, a few chunks in flight."""
+    """The parsed chunks in order; a few chunks are parsed at the same time."""
     first = next(chunks, None)
     second = next(chunks, None)
     if first is None or second is None:
@@ -231,7 +228,7 @@ def _in_parallel(chunks: Iterator[bytes], parse: Callable[[bytes], ParsedChunk])
 
 
 def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> ParsedChunk:
-    """The rows of some whole lines, up to the first bad line unless it goes on."""
+    """Parse whole lines, up to the first bad line, or all if `goes_on`."""
     if not chunk.endswith(b"\n"):
         chunk += b"\n"
     lines = _ChunkLines(chunk)
@@ -259,7 +256,7 @@ def parse_chunk(chunk: bytes, dialect: Dialect, goes_on: bool = False) -> Parsed
 
 
 class _ChunkLines:
-    """The lines of a chunk and where their spaces are."""
+    """The lines of a chunk and the positions of their spaces."""
 
     def __init__(self, chunk: bytes) -> None:
         self.chunk = chunk
@@ -275,7 +272,7 @@ class _ChunkLines:
         return self.chunk[self.starts[line] : self.ends[line]]
 
     def plain(self, quads: bool) -> Iterator[tuple[Offsets, list[Offsets]]]:
-        """Groups of lines that look plain, and for each the start and end of every term, one after the other."""
+        """Groups of lines that look plain: line numbers, and the offsets of the start and end of each term."""
         data, spaces = self.data, np.flatnonzero(self.data == _SPACE)
         spaces = np.concatenate([spaces, np.full(2, len(data))])
         at = np.searchsorted(spaces, self.starts)
@@ -301,7 +298,7 @@ class _ChunkLines:
 
 
 def _encode(chunk: bytes, bounds: list[Offsets], dialect: Dialect) -> tuple[ByteMask, Batch]:
-    """Number the terms between the bounds. Gives which rows are good, and those rows."""
+    """Number the terms between the bounds; return a mask of the good rows, and a batch of these rows."""
     codes, texts = _number(chunk, bounds)
     terms, valid = _check(texts)
     kinds, distinct = first_bytes(terms), terms is texts
@@ -318,7 +315,7 @@ def _encode(chunk: bytes, bounds: list[Offsets], dialect: Dialect) -> tuple[Byte
 
 
 def _chosen_rows(terms: pa.Array, codes: list[Codes], good: ByteMask, dialect: Dialect) -> Batch:
-    """The good rows, with the columns that are asked for."""
+    """The good rows with the columns of the dialect."""
     if len(codes) == 3:
         codes.append(np.full(len(good), len(terms), dtype=np.int32))
         terms = pa.concat_arrays([terms, pa.array([dialect.default_graph.encode()], terms.type)])
@@ -326,7 +323,7 @@ def _chosen_rows(terms: pa.Array, codes: list[Codes], good: ByteMask, dialect: D
 
 
 def _number(chunk: bytes, bounds: list[Offsets]) -> tuple[list[Codes], pa.Array]:
-    """One code per row and term, and the distinct texts, by one dictionary encoding over the bytes of the chunk."""
+    """The codes of each term column, and the distinct texts, from one dictionary encoding of the chunk."""
     width, rows = len(bounds), len(bounds[0])
     offsets = np.empty(width * rows + 1, dtype=np.int32)
     for i, bound in enumerate(bounds):
@@ -340,7 +337,7 @@ def _number(chunk: bytes, bounds: list[Offsets]) -> tuple[list[Codes], pa.Array]
 
 
 def _check(texts: pa.Array) -> tuple[pa.Array, ByteMask]:
-    """Distinct texts as canonical terms, and which of them are terms at all. The very texts, if all are canonical."""
+    """The canonical terms of distinct texts (`texts` itself if all are canonical), and a mask of the valid texts."""
     try:
         strings = texts.cast(pa.string())
     except pa.ArrowInvalid:  # not UTF-8 somewhere
@@ -363,6 +360,6 @@ def _check_one_by_one(texts: list[bytes]) -> tuple[pa.Array, ByteMask]:
 
 
 def _chosen(terms: tuple[Term, ...], dialect: Dialect) -> Iterator[Term]:
-    """The columns asked for, blank nodes made those of this file."""
+    """The columns of the dialect, with the blank nodes of this file."""
     full = terms if len(terms) == 4 else (*terms, dialect.default_graph)
     return (dialect.scoped(full[c]) for c in dialect.columns)

@@ -1,13 +1,8 @@
-"""Python values as facts: rows, Arrow tables, pandas frames, Parquet files and rdflib graphs.
+"""Converts Python values to facts: rows, Arrow tables, pandas frames, Parquet files and rdflib graphs.
 
-A bare `str` (and an Arrow string) is a plain name, an IRI or a string, as `tidelog.model.terms.bare` says. A column
-that tidelog wrote itself holds the texts of terms and is marked so in its metadata; it is read back exactly.
-
-Columns of foreign values as terms: distinct values are turned into terms once each, rows are codes.
-
-Terms of rdflib and back, and triples as an rdflib graph.
-
-rdflib tells `"x"` from `"x"^^xsd:string`; RDF 1.1 does not, and neither does tidelog: both are read as the former.
+A bare `str` or an Arrow string is a plain name, an IRI or a string; see `tidelog.model.terms.bare`. Columns that
+tidelog wrote have term texts and a mark in their metadata, and are read back exactly. Each distinct value of a column
+is converted once; rows are codes.
 """
 
 from __future__ import annotations
@@ -38,14 +33,14 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Terms (perhaps repeated) and a code per row; a negative code is a row that has no term here."""
+    """Terms (perhaps with repetitions) and a code for each row. A row with a negative code has no term."""
 
     terms: pa.Array
     codes: Codes
 
 
 def encoded(values: pa.Array) -> tuple[pa.Array, Codes]:
-    """Distinct values and a code per row. There must be no nulls."""
+    """(distinct values, code of each row) of an array without nulls."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     pair = values.dictionary_encode()
@@ -53,7 +48,7 @@ def encoded(values: pa.Array) -> tuple[pa.Array, Codes]:
 
 
 def column_of(values: Sequence[V], codes: Codes, to_text: Callable[[V], str | None]) -> Column:
-    """A column from distinct values, each made a text by a function that may refuse it."""
+    """The column of distinct values and codes. `to_text` returns the text of a value, or None to skip its rows."""
     terms = [to_text(value) for value in values]
     texts = pa.array([(t or "").encode() for t in terms], pa.binary())
     refused = np.array([t is None for t in terms], dtype=np.bool_)
@@ -63,7 +58,7 @@ def column_of(values: Sequence[V], codes: Codes, to_text: Callable[[V], str | No
 
 
 def batch_of_columns(predicate: str, columns: Sequence[Column]) -> Batch:
-    """The rows that have a term in every column."""
+    """A batch of the rows that have a term in every column."""
     kept = complete(columns)
     codes, start = [], 0
     for column in columns:
@@ -73,14 +68,14 @@ def batch_of_columns(predicate: str, columns: Sequence[Column]) -> Batch:
 
 
 def complete(columns: Sequence[Column]) -> npt.NDArray[np.bool_]:
-    """Which rows have a term in every column."""
+    """A mask of the rows that have a term in every column."""
     kept = np.ones(len(columns[0].codes), dtype=np.bool_)
     for column in columns:
         kept &= column.codes >= 0
     return kept
 
 
-# The mark of columns that hold texts of terms.
+# The mark of columns with term texts.
 TERMS_METADATA = {b"tidelog": b"terms"}
 _ROWS = 1 << 16
 
@@ -102,7 +97,7 @@ def from_rows(predicate: str, rows: Iterable[Sequence[object]]) -> Batch:
 
 
 def value_term(value: object) -> Term:
-    """The term of a value: what `to_term` knows, and dates, times and decimals as XML Schema literals."""
+    """The term of a value: by `to_term`, and XML Schema literals for dates, times and decimals."""
     if isinstance(value, datetime):
         return literal(value.isoformat(), f"{XSD}dateTime")
     if isinstance(value, date):
@@ -113,7 +108,7 @@ def value_term(value: object) -> Term:
 
 
 def from_arrow(predicate: str, table: pa.Table | pa.RecordBatch, marked: Collection[int] = ()) -> Batch:
-    """A batch of the rows of an Arrow table; `marked` columns hold texts of terms, beside those that say so."""
+    """A batch of the rows of an Arrow table. Columns in `marked`, and those with the mark, have term texts."""
     columns = []
     for i, (field, values) in enumerate(zip(table.schema, table.columns, strict=True)):
         _refuse_nulls(predicate, field.name, values)
@@ -123,7 +118,7 @@ def from_arrow(predicate: str, table: pa.Table | pa.RecordBatch, marked: Collect
 
 
 def _refuse_nulls(source: str, name: str, values: pa.Array | pa.ChunkedArray) -> None:
-    """A row has a number in a table; a batch is a part of something, and does not know its place."""
+    """Refuse nulls. The message has a row number for a table, but not for a batch, which is only a part."""
     if values.null_count:
         row = next(i for i, value in enumerate(values) if not value.is_valid) + 1
         where = f" in row {row}" if isinstance(values, pa.ChunkedArray) else ""
@@ -162,12 +157,12 @@ def from_pandas(predicate: str, frame: Any) -> Batch:
 
 
 def from_spark(predicate: str, frame: Any) -> Batch:
-    """A batch of the rows of a Spark DataFrame, fetched to this process."""
+    """A batch of the rows of a Spark DataFrame, collected into this process."""
     return from_arrow(predicate, frame.toArrow(), marked_columns(frame.schema))
 
 
 def marked_columns(schema: Any) -> list[int]:
-    """Which columns of a Spark DataFrame hold texts of terms. Arrow is not told by Spark."""
+    """The numbers of the columns with term texts in a Spark DataFrame. Spark does not pass this mark to Arrow."""
     return [i for i, field in enumerate(schema.fields) if (field.metadata or {}).get("tidelog") == "terms"]
 
 
@@ -177,7 +172,7 @@ def from_rdflib(graph: Any, predicate: str = TRIPLE) -> Batch:
 
 
 def read_parquet(path: Path, options: FormatOptions, span: Span | None = None) -> Iterator[Batch]:
-    """The rows of a Parquet file, or of its row groups within a span, a part of a row group at a time."""
+    """The rows of a Parquet file, or of the row groups in a span."""
     with _opened_parquet(path) as file:
         chosen = _chosen(path, file.schema_arrow, options)
         groups = range(file.num_row_groups) if span is None else range(*span)
@@ -186,7 +181,7 @@ def read_parquet(path: Path, options: FormatOptions, span: Span | None = None) -
 
 
 def row_group_spans(path: Path, size: int) -> Iterator[tuple[Span, int]]:
-    """Row groups that follow each other, of about so many bytes together, and those bytes."""
+    """Spans of adjacent row groups with about `size` bytes each, and their bytes."""
     with _opened_parquet(path) as file:
         sizes = [file.metadata.row_group(i).total_byte_size for i in range(file.num_row_groups)]
     start, together = 0, 0
@@ -218,7 +213,7 @@ def _chosen(path: Path, schema: pa.Schema, options: FormatOptions) -> list[str]:
 
 
 class SparkFrame(Protocol):
-    """What a Spark DataFrame can do, for those who must not import Spark."""
+    """The part of a Spark DataFrame that is used here, so that Spark need not be imported."""
 
     schema: Any
 
@@ -227,7 +222,7 @@ class SparkFrame(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FrameSource:
-    """A Spark DataFrame as the rows of a relation: fetched if it is read here, left where it is if Spark reads it."""
+    """A Spark DataFrame with the rows of a relation. Iteration collects them; the Spark engine reads them in place."""
 
     predicate: str
     frame: SparkFrame

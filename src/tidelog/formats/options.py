@@ -1,6 +1,6 @@
-"""What an `@import` or `@export` may say besides the file: the parameters, checked and typed.
+"""The parameters of reads and writes (`@import`, `@export`), checked and typed.
 
-Values may be Python values or terms (`format=(string, int)` in a rule file gives names).
+Values are Python values or terms: `format=(string, int)` in a rule file gives plain names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _KNOWN = ("resource", "format", "delimiter", "ignore_headers", "limit", "compres
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """The parameters of one read or write. `columns` is None where nothing was said: every column, guessed."""
+    """The parameters of one read or write. `columns` None: all columns, each as "any"."""
 
     predicate: str
     columns: tuple[str, ...] | None = None
@@ -28,11 +28,11 @@ class FormatOptions:
     gzip: bool | None = None
     quoting: bool = True
     base: str | None = None
-    graphs: bool = False  # named graphs as a first column, as Nemo's nquads and trig; else they are dropped
+    graphs: bool = False  # named graphs are the first column, as in Nemo; else they are dropped
 
 
 def options(predicate: str, parameters: Mapping[str, object] | None) -> FormatOptions:
-    """The options of a parameter map; unknown or wrong ones are refused."""
+    """The options of a parameter map. Unknown parameters and wrong values are refused."""
     given = {str(k): _python(v) for k, v in (parameters or {}).items()}
     for name in given:
         if name not in _KNOWN:
@@ -51,7 +51,7 @@ def options(predicate: str, parameters: Mapping[str, object] | None) -> FormatOp
 
 
 def _python(value: object) -> object:
-    """A parameter value without the dress of a term."""
+    """The Python value of a parameter: a term becomes its plain text."""
     if isinstance(value, str) and value[:1] in ("<", '"') and len(value) > 1:
         return plain(Term(value))
     if isinstance(value, Sequence) and not isinstance(value, str):

@@ -1,15 +1,12 @@
-"""Turtle, TriG, RDF/XML and JSON-LD through pyoxigraph, block by block.
+"""Reads Turtle, TriG, RDF/XML and JSON-LD with pyoxigraph, block by block.
 
-Each block of statements is written as N-Quads and read by the bulk reader, so that terms come out canonical and checked
-by the same rules in every format. Relative IRIs stay relative unless a base is given or the file has one.
+Each block of statements is converted to N-Quads and read by the bulk reader, so all formats have the same checks and
+canonical terms. Relative IRIs stay relative if neither the caller nor the file gives a base. Blank nodes are numbered
+in order of appearance, because some have no label, and labels have no meaning outside of a file.
 
-Blank nodes are numbered in order of appearance: anonymous ones have no label, and labels mean nothing outside a file.
-RDF/XML with entity declarations and JSON-LD with remote contexts are refused.
-
-XML from strangers: entity declarations and very deep nesting are refused, and errors get a place.
-
-Entities can make a small file huge; depth costs the RDF/XML parser quadratic time. Both would let a small file stop a
-process. The depth is estimated from counts of tags as the bytes pass by, and measured only when the estimate is high.
+JSON-LD with remote contexts is refused. RDF/XML with entity declarations is refused, because entities can make a small
+file huge. Very deep XML is refused, because it costs the parser quadratic time. The depth is estimated from counts of
+tags while the bytes are read, and measured only if the estimate is high.
 """
 
 from __future__ import annotations
@@ -38,13 +35,13 @@ _ROOT = re.compile(rb"<[A-Za-z_:\x80-\xff]")
 
 
 def guarded(stream: IO[bytes], path: Path) -> IO[bytes]:
-    """The stream, watched while it is read."""
+    """The stream of an XML file; reading it raises an error for entities and deep nesting."""
     _refuse_entities(path)
     return cast(IO[bytes], _DepthLimited(stream, path))
 
 
 def _refuse_entities(path: Path) -> None:
-    """Entity declarations stand before the root element."""
+    """Refuse entity declarations, which can only be before the root element."""
     with opened(path) as stream:
         prologue = _COMMENT.sub(b"", stream.read(_PROLOGUE))
     root = _ROOT.search(prologue)
@@ -53,7 +50,7 @@ def _refuse_entities(path: Path) -> None:
 
 
 class _DepthLimited:
-    """A stream that gives small pieces and stops when elements are nested too deep."""
+    """A stream that returns small pieces and raises an error if elements are nested too deeply."""
 
     def __init__(self, stream: IO[bytes], path: Path) -> None:
         self.stream, self.path = stream, path
@@ -64,14 +61,14 @@ class _DepthLimited:
         piece = self.stream.read(_PIECE if size < 0 else min(size, _PIECE))
         if not self.measured:
             self.depth += _opened(piece)
-            if self.depth > DEEPEST:  # or text that looks like tags, in a CDATA section
+            if self.depth > DEEPEST:  # or a CDATA section has text that looks like tags
                 self.measured = True
                 _refuse_depth(self.path)
         return piece
 
 
 def _opened(piece: bytes) -> int:
-    """How many more elements are open at the end of a piece than at its beginning, about."""
+    """About how many elements are opened minus closed in a piece."""
     ends = piece.count(b"</") + piece.count(b"/>")
     return piece.count(b"<") - piece.count(b"<!") - piece.count(b"<?") - piece.count(b"</") - ends
 
@@ -95,7 +92,7 @@ def _refuse_depth(path: Path) -> None:
 
 
 def malformed_at(path: Path) -> tuple[int, int]:
-    """Line and column where an XML file stops being well formed; (0, 0) if it is well formed and only no RDF."""
+    """Line and column of the first XML error in a file; (0, 0) if it is well formed."""
     return _parse(expat.ParserCreate(), path)
 
 
@@ -120,7 +117,7 @@ _REMOTE = "No LoadDocumentCallback"
 
 
 def read_rdf(path: Path, format_: str, predicate: str, columns: tuple[int, ...], base: str | None) -> Iterator[Batch]:
-    """The statements of a file; `columns` chooses among subject, predicate, object and graph."""
+    """The statements of a file; `columns` selects from subject (0), predicate (1), object (2) and graph (3)."""
     labels = _Labels(blank_scope(path))
     dialect = Dialect(predicate, quads=True, columns=columns)
     for block in _blocks(path, format_, base):
@@ -132,7 +129,7 @@ def read_rdf(path: Path, format_: str, predicate: str, columns: tuple[int, ...],
 
 
 def _blocks(path: Path, format_: str, base: str | None) -> Iterator[bytes]:
-    """The statements of a file as N-Quads, many at a time."""
+    """The statements of a file as blocks of N-Quads."""
     with opened(path) as stream:
         try:
             text = guarded(stream, path) if format_ == "rdfxml" else stream
@@ -146,7 +143,7 @@ def _blocks(path: Path, format_: str, base: str | None) -> Iterator[bytes]:
 
 
 class _Labels:
-    """Numbers for the blank nodes of one file."""
+    """Numbers the blank nodes of one file."""
 
     def __init__(self, scope: str) -> None:
         self.scope = scope
@@ -176,7 +173,7 @@ def _located(path: Path, format_: str, error: SyntaxError) -> InputError:
 
 
 def _line(path: Path, number: int) -> str:
-    """One line of a file, for showing; long ones cut."""
+    """One line of a file, cut if it is long, for messages."""
     with opened(path) as stream:
         _skip_lines(stream, number - 1)
         return stream.readline(4096).decode(errors="replace").rstrip("\r\n")

@@ -1,6 +1,6 @@
-"""Terms of rdflib and back, and triples as an rdflib graph.
+"""Converts between terms and rdflib nodes, and triples to an rdflib graph.
 
-rdflib tells `"x"` from `"x"^^xsd:string`; RDF 1.1 does not, and neither does tidelog: both are read as the former.
+In rdflib `"x"` and `"x"^^xsd:string` are different. In RDF 1.1 and in tidelog both are the term `"x"`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tidelog.model.terms import Term
 
 
 def term_of(node: Node) -> Term:
-    """The term of an IRI, a blank node or a literal of rdflib.
+    """The term of an rdflib IRI, blank node or literal.
 
     >>> term_of(Literal("Dresden", lang="de"))
     '"Dresden"@de'
@@ -35,7 +35,7 @@ def term_of(node: Node) -> Term:
 
 @lru_cache(maxsize=1 << 16)
 def node_of(term: Term) -> Identifier:
-    """The rdflib node of a term; its text stays as it is.
+    """The rdflib node of a term; the text of a literal is not normalised.
 
     >>> node_of(Term("<http://example.org/x>"))
     rdflib.term.URIRef('http://example.org/x')
@@ -51,14 +51,14 @@ def node_of(term: Term) -> Identifier:
 
 
 def nodes(blocks: Iterable[Sequence[pa.Array]]) -> Iterator[tuple[Any, ...]]:
-    """Rows of nodes from blocks of columns of term texts; None where there is none."""
+    """Rows of rdflib nodes from blocks of term texts; None for a null."""
     for block in blocks:
         columns = [[None if t is None else node_of(Term(t.decode())) for t in c.to_pylist()] for c in block]
         yield from zip(*columns, strict=True)
 
 
 def to_graph(blocks: Iterable[Sequence[pa.Array]], prefixes: Mapping[str, str]) -> Graph:
-    """A graph in memory of blocks of three columns of term texts."""
+    """An rdflib graph in memory from blocks of three columns of term texts."""
     graph = Graph()
     for prefix, namespace in prefixes.items():
         graph.bind(prefix, namespace, replace=True)

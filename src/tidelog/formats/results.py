@@ -1,11 +1,11 @@
-"""Answers as text in the W3C formats of query results: rows of values with names, or yes and no.
+"""Writes query results in the W3C formats: rows of named values, or a boolean.
 
     csv     plain values with a header
     tsv     exact terms, as in Turtle
     json    SPARQL results in JSON
     xml     SPARQL results in XML
 
-A value that is None is unbound. Rows are written one by one, so that any number of them can be.
+The value None is unbound. Rows are written one by one, so any number of rows can be written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def write_rows(names: Sequence[str], rows: Iterable[ResultRow], format: str, out
 
 
 def write_boolean(answer: bool, format: str, out: TextIO) -> None:
-    """Yes or no; CSV and TSV have no form of their own for it."""
+    """Write a boolean result. CSV and TSV have no standard form for it, so it is plain text."""
     text = plain_text(answer)
     if format == "json":
         text = json.dumps({"head": {}, "boolean": answer})
@@ -60,7 +60,7 @@ def _write_tsv(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> 
 
 
 def _exact(value: Value | None) -> str:
-    """A term as in Turtle; a tab would end the cell."""
+    """The term in Turtle syntax, with tabs escaped."""
     if value is None:
         return ""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -91,7 +91,7 @@ def _json_term(term: Term) -> dict[str, str]:
 
 
 def _write_xml(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) -> None:
-    """A character that XML cannot hold is written as it is in N-Triples."""
+    """Characters that XML does not allow are written as N-Triples escapes."""
     out.write(f"{_xml_head(names)}  <results>\n")
     for row in rows:
         cells = zip(names, row, strict=True)
@@ -118,7 +118,9 @@ def _element(term: Term) -> str:
 
 
 def _xml(text: str) -> str:
-    return escape(_NO_XML.sub(lambda m: f"\\u{ord(m[0]):04X}", text), {"\r": "&#13;"})  # a reader would make it \n
+    return escape(
+        _NO_XML.sub(lambda m: f"\\u{ord(m[0]):04X}", text), {"\r": "&#13;"}
+    )  # an XML reader would replace it by a line feed
 
 
 WRITERS: dict[str, Writer] = {"csv": _write_csv, "tsv": _write_tsv, "json": _write_json, "xml": _write_xml}

@@ -1,12 +1,11 @@
-"""Files as streams of bytes: plain or gzip, whole or a span, cut at line ends, the system's errors made ours.
+"""Files as streams of bytes (plain or gzip, whole or a span), and the treatment of bad lines.
 
-A span is a part of a plain file from one byte up to another. A line belongs to the span in which it starts, so spans
-that follow each other give every line exactly once, wherever they are cut.
+A span is a part of a plain file, from one byte up to another. A line belongs to the span in which it starts, so
+adjacent spans have every line exactly once.
 
-Lines that cannot be read: they are counted, a few are remembered, and all are written down if that is wanted.
-
-A reader calls `OnBadLine` for each bad line and goes on; without one it raises the error of the first. What is written
-down is JSON, one object a line: the file, the number of the line in it, what is wrong with it, and its text.
+A reader calls `OnBadLine` for each bad line and continues; without a callback it raises the first error.
+`BadLineCollector` counts bad lines, keeps a few as examples, and can write all to a file of JSON lines: the file, the
+line number, the reason and the text.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ Span = tuple[int, int]
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed if its name ends in `.gz` or it begins like gzip."""
+    """The bytes of a file, decompressed if the name ends in `.gz` or the content starts like gzip."""
     with _os_errors(path), open(path, "rb") as raw:
         if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=raw) as unpacked:
@@ -51,14 +50,14 @@ def file_size(path: Path) -> int:
 
 
 def is_zipped(path: Path) -> bool:
-    """Whether a file must be read from its beginning."""
+    """Whether a file is compressed, so that it must be read from its beginning."""
     with _os_errors(path), open(path, "rb") as raw:
         return path.suffix.lower() == ".gz" or raw.read(2) == _GZIP
 
 
 @contextmanager
 def opened_span(path: Path, span: Span) -> Iterator[IO[bytes]]:
-    """The lines of a plain file that start within a span."""
+    """A stream of the lines of a plain file that start in a span."""
     with _os_errors(path), open(path, "rb") as raw:
         start, stop = (_line_start(raw, at) for at in span)
         raw.seek(start)
@@ -66,7 +65,7 @@ def opened_span(path: Path, span: Span) -> Iterator[IO[bytes]]:
 
 
 def _line_start(raw: IO[bytes], at: int) -> int:
-    """Where the first line that starts at a byte or after it does so."""
+    """The offset of the first line that starts at or after the byte `at`."""
     if at == 0:
         return 0
     raw.seek(at - 1)
@@ -77,7 +76,7 @@ def _line_start(raw: IO[bytes], at: int) -> int:
 
 
 class _StreamSpan:
-    """So many bytes of a stream, from where it stands."""
+    """The next `size` bytes of a stream."""
 
     def __init__(self, raw: IO[bytes], size: int) -> None:
         self.raw, self.left = raw, size
@@ -89,7 +88,7 @@ class _StreamSpan:
 
 
 def lines_before(path: Path, at: int) -> int:
-    """How many lines start before a byte at which one starts, or before the first line start after it."""
+    """The number of lines before the first line that starts at or after the byte `at`."""
     with opened_span(path, (0, at)) as stream:
         return sum(piece.count(b"\n") for piece in iter(lambda: stream.read(CHUNK), b""))
 
@@ -111,9 +110,9 @@ def _os_errors(path: Path) -> Iterator[None]:
 def whole_lines(
     stream: IO[bytes], file: str, size: int = CHUNK, *, before: Callable[[], int] = lambda: 0
 ) -> Iterator[bytes]:
-    """The stream in pieces of about `size` bytes, each ending at a line end (the last one perhaps not).
+    """The stream in pieces of about `size` bytes that end at line ends (except perhaps the last).
 
-    `before` tells how many lines of the file come before the stream; it is asked only for an error.
+    `before` returns the number of lines before the stream; it is called only for an error.
     """
     rest = b""
     lines = 0
@@ -134,16 +133,16 @@ def whole_lines(
 
 
 def blank_scope(path: Path) -> str:
-    """What sets the blank nodes of one file apart from those of others: ten digits from its name and its first 64 KB.
+    """Ten digits for the labels of the blank nodes of a file: a hash of its name and its first 64 KB.
 
-    The same file gives the same blank nodes on any machine and on every load.
+    The same file has the same blank nodes on every machine and on every load.
     """
     with opened(path) as stream:
         return scope_of(path.name, stream.read(SCOPE_SAMPLE))
 
 
 def scope_of(name: str, sample: bytes) -> str:
-    """The same for a file that is not read here."""
+    """The `blank_scope` of a file with this name and first bytes."""
     return blake2b(name.removesuffix(".gz").encode() + b"\0" + sample, digest_size=5).hexdigest()
 
 
@@ -155,7 +154,7 @@ REMEMBERED = 10
 
 @dataclass
 class BadLineCollector:
-    """The bad lines of some files."""
+    """Counts bad lines, keeps examples, and writes them to `stream` if it is not None."""
 
     stream: IO[bytes] | None = None
     count: int = 0
@@ -171,14 +170,14 @@ class BadLineCollector:
 
 def _record(error: InputError) -> bytes:
     where = error.location
-    assert where is not None, "a bad line is somewhere"
+    assert where is not None, "a bad line has a location"
     record = {"file": where.file, "line": where.line, "reason": error.message, "text": where.text}
     return json.dumps(record, ensure_ascii=False).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteSource:
-    """Files that only Spark can reach, named by a URL or a pattern of URLs: `hdfs://host/data/*.nt`."""
+    """Files that only Spark can read, by a URL or a pattern of URLs: `hdfs://host/data/*.nt`."""
 
     url: str
     relation: str | None = None

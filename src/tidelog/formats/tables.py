@@ -1,8 +1,6 @@
-"""Tables that a user holds: pandas and Spark DataFrames, Arrow tables, Delta tables. What their columns are called.
+"""Tables in memory (pandas, Spark, Arrow) as relations, and Delta tables through the optional `deltalake` package.
 
-Delta tables through the `deltalake` package, an optional extra: tables of term texts, and any others as rows.
-
-A commit of the table's log makes all rows of a write visible at once; what was there before stays in its history.
+A commit to the log of a Delta table makes all rows of a write visible at once. Older rows stay in its history.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ def is_delta(path: Path) -> bool:
 
 
 def table_name(predicate: str) -> str:
-    """The directory for the table of a relation. Percent signs, as in names of other files, the package takes amiss."""
+    """The directory name of a relation. It has no percent signs, because `deltalake` does not accept them."""
     if _PLAIN.fullmatch(predicate):
         return predicate
     digest = blake2b(predicate.encode(), digest_size=4).hexdigest()
@@ -45,7 +43,7 @@ def table_name(predicate: str) -> str:
 
 
 def check_delta() -> None:
-    """Say what to install if the package is missing."""
+    """Raise an error with advice if the package is missing."""
     try:
         import deltalake  # noqa: F401
     except ImportError:
@@ -54,9 +52,9 @@ def check_delta() -> None:
 
 @dataclass(frozen=True)
 class DeltaReading:
-    """A Delta table that is going to be read, as it is at that moment."""
+    """The rows of a Delta table. A path is opened at its newest version when iteration starts."""
 
-    table: Any  # a path, or a deltalake.DeltaTable at the version its owner chose
+    table: Any  # a path, or a deltalake.DeltaTable at any version
     predicate: str
     columns: tuple[str, ...] | None = None
 
@@ -79,14 +77,14 @@ def open_delta(path: Path) -> Any:
 
 
 def relation_of(path: Path) -> str:
-    """The relation that a table is: the one it was exported as, or, as with other files, what it is called."""
+    """The relation of a Delta table: its exported name, or else the name of its directory."""
     if path.suffix == ".delta":
         return path.stem
     return open_delta(path).metadata().name or path.name
 
 
 def _dataset(table: Any) -> Any:
-    """The rows of a table; files of which it says elsewhere what was deleted would show more than there is."""
+    """The rows of a table. Deletion vectors are refused, because reading the files alone would return deleted rows."""
     from deltalake.exceptions import DeltaError
 
     if "deletionVectors" in (table.protocol().reader_features or ()):
@@ -98,13 +96,13 @@ def _dataset(table: Any) -> Any:
 
 
 def delta_schema(names: Sequence[str]) -> pa.Schema:
-    """Columns of term texts, marked so that they are read back exactly."""
+    """The schema of columns of term texts, with a mark, so that they are read back exactly."""
     return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
 
 
 @dataclass(frozen=True, slots=True)
 class DeltaTarget:
-    """A table that is, or is to be: where, of which relation, with which columns."""
+    """A Delta table to write: path, relation, columns and partition columns."""
 
     path: Path
     relation: str
@@ -117,7 +115,7 @@ class DeltaTarget:
 
 
 def write_delta(target: DeltaTarget, blocks: Iterable[TermBlock]) -> int:
-    """A table, or the next version of one, from blocks of term texts; gives the number of rows."""
+    """Write blocks of term texts as a table or as its next version; return the number of rows."""
     check_delta()
     import deltalake
 
@@ -143,7 +141,7 @@ def write_delta(target: DeltaTarget, blocks: Iterable[TermBlock]) -> int:
 
 
 def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[TermBlock]) -> int:
-    """A Parquet file that may become part of a table; gives the number of rows."""
+    """Write a Parquet file that `commit_delta` can add to a table; return the number of rows."""
     schema = delta_schema(names)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for block in blocks:
@@ -157,7 +155,7 @@ def _batch(block: TermBlock, schema: pa.Schema) -> pa.RecordBatch:
 
 @dataclass(frozen=True, slots=True)
 class DeltaFile:
-    """A Parquet file inside the directory of a table, not yet of the table."""
+    """A Parquet file in the directory of a table that is not yet committed."""
 
     name: str
     size: int
@@ -166,7 +164,7 @@ class DeltaFile:
 
 
 def commit_delta(target: DeltaTarget, files: Iterable[DeltaFile]) -> None:
-    """Make files the rows of a table, or of the next version of one."""
+    """Commit the files as a table or as its next version."""
     from deltalake import Schema
     from deltalake.transaction import AddAction, create_table_with_add_actions
 
@@ -193,7 +191,7 @@ _TRIPLES = (("subject", "predicate", "object"), ("s", "p", "o"))
 
 
 def table_kind(value: object) -> str | None:
-    """Which library's table this is, if it is one; no library is imported to find out."""
+    """The library of a table object, or None. Imports no library."""
     library = type(value).__module__.partition(".")[0]
     is_table = hasattr(value, "columns") if library in ("pandas", "pyspark") else hasattr(value, "schema")
     return library if library in KINDS and is_table else None
@@ -206,7 +204,7 @@ def _names_of(library: str, table: Any) -> Iterable[Any]:
 
 
 def as_relation(table: Any, relation: str | None) -> tuple[str, Any]:
-    """The relation that a table has the rows of, and its rows; unless said, triples, if its columns are called so."""
+    """(relation, rows) of a table. Without `relation` the columns must be subject, predicate, object (or s, p, o)."""
     if relation is not None:
         return relation, table
     library = table_kind(table)

@@ -1,7 +1,7 @@
-"""The N-Triples spelling of terms: which texts are terms, and the one canonical text of each.
+"""Checks N-Triples texts of terms and makes them canonical.
 
-Canonical is what `tidelog.model.terms` says, and besides: `"x"^^xsd:string` is `"x"`, a language tag is lower case
-(tags compare without case), and escapes in IRIs are resolved. Plain names are relative IRIs, so IRIs may be relative.
+`tidelog.model.terms` defines the canonical text. In addition `"x"^^xsd:string` becomes `"x"`, language tags become
+lower case, and escapes in IRIs are resolved. Plain names are relative IRIs, so IRIs may be relative.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ LITERAL_TEXT = re.compile(
 _IRI_INSIDE = re.compile(f"{_IRI_CHARACTERS}*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
-# The same for Arrow's regular expressions, and only for texts that are canonical already.
+# Canonical terms as a regular expression for Arrow.
 _CANONICAL = (
     r'^(?:<[^\x00-\x20<>"{}|^`\\]*>|_:[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?'
     r'|"(?:[^"\\\n\r]|\\["\\nr])*"(?:@[a-z]+(?:-[a-z0-9]+)*|\^\^<[^\x00-\x20<>"{}|^`\\]*>)?)$'
@@ -36,13 +36,13 @@ _STRING_TAIL = f"^^<{STRING}>"
 
 
 def canonical_terms(texts: pa.Array) -> pa.BooleanArray:
-    """Which elements of a string array are canonical terms, in bulk. False for some rare canonical ones too."""
+    """A mask of the canonical terms in a string array. It is also false for some rare canonical terms."""
     plain = pc.match_substring_regex(texts, _CANONICAL)
     return pc.and_not(plain, pc.ends_with(texts, _STRING_TAIL))
 
 
 def canonical(text: str) -> Term | None:
-    """The canonical form of one term in N-Triples syntax, or None if it is none."""
+    """The canonical form of a term in N-Triples syntax; None if the text is no term."""
     first = text[:1]
     if first == "<":
         match = IRI_TEXT.fullmatch(text)
@@ -54,13 +54,13 @@ def canonical(text: str) -> Term | None:
 
 
 def canonical_iri(escaped: str) -> Term | None:
-    """The IRI between the brackets, escapes resolved; None if they stand for something an IRI may not hold."""
+    """The term of the text between the brackets; None if an escape is a character that an IRI cannot have."""
     text = resolve(escaped)
     return iri(text) if text is not None and _IRI_INSIDE.fullmatch(text) else None
 
 
 def canonical_literal(match: re.Match[str]) -> Term | None:
-    """The literal that `LITERAL_TEXT` matched."""
+    """The literal of a match of `LITERAL_TEXT`; None if an escape is wrong."""
     text, language, datatype = match[1], match[2], match[3]
     resolved = resolve(text)
     if resolved is None:
@@ -74,7 +74,7 @@ def canonical_literal(match: re.Match[str]) -> Term | None:
 
 
 def resolve(text: str) -> str | None:
-    """Escapes resolved; None if one names a code point that is no character."""
+    """The text without escapes; None if an escape is no character."""
     if "\\" not in text:
         return text
     try:

@@ -1,7 +1,7 @@
-"""Facts as text, block by block. A block is one Arrow array of term texts for each column.
+"""Writes facts block by block. A block has one Arrow array of term texts for each column.
 
-RDF statements must be RDF: a row whose subject is a literal is refused. In CSV, as in Nemo, a row that does not fit
-`format` is left out.
+In RDF formats a row that is no RDF statement is refused, for example if its subject is a literal. In CSV a row that
+does not fit `format` is skipped, as in Nemo.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from tidelog.model.terms import Term
 
 TermBlock = Sequence[pa.Array]
 _QUOTE, _LESS = b'"<'
-_NAMED = r"^<.*[/#:][\pL_][\pL\pN_.-]*>$"  # what RDF/XML can write as an element: namespace and local name
+_NAMED = r"^<.*[/#:][\pL_][\pL\pN_.-]*>$"  # IRIs that RDF/XML can write as an element: namespace and local name
 
 
 def write_delimited(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, delimiter: str) -> int:
-    """Rows of cells; gives how many rows were written."""
+    """Write delimited text; return the number of rows."""
     written = 0
     for block in blocks:
         formats = options.columns or ("any",) * len(block)
@@ -61,14 +61,14 @@ def _lines(columns: Sequence[Column], delimiter: str) -> pa.Array:
 
 
 def _quoted(cell: str, delimiter: str, alone: bool) -> str:
-    """A cell as it stands in the file; an empty cell alone in its row is quoted, else the row would look blank."""
+    """The cell with quotes if needed. `alone`: the row has one cell, so an empty cell needs quotes."""
     if any(c in cell for c in (delimiter, '"', "\n", "\r")) or (alone and not cell):
         return '"' + cell.replace('"', '""') + '"'
     return cell
 
 
 def write_lines(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions) -> int:
-    """N-Triples, or N-Quads from four columns (graph, subject, predicate, object)."""
+    """Write N-Triples, or N-Quads from four columns (graph, subject, predicate, object); return the number of rows."""
     written = 0
     for statements in _statements(blocks, options):
         stream.write(statements)
@@ -77,7 +77,7 @@ def write_lines(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatO
 
 
 def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates: str | None = None) -> Iterator[bytes]:
-    """Blocks as N-Quads; `predicates` is what the texts of predicates must match."""
+    """The blocks as N-Quads. `predicates` is a regular expression that all predicates must match."""
     for block in blocks:
         terms = [_strings(c) for c in block]
         if len(terms) == 3:
@@ -95,13 +95,13 @@ def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates:
 
 
 def _no_statement(subject: pa.Array, predicate: pa.Array) -> npt.NDArray[np.bool_]:
-    """Which rows cannot be RDF statements."""
+    """A mask of the rows that are no RDF statements."""
     wrong: npt.NDArray[np.bool_] = (first_bytes(subject) == _QUOTE) | (first_bytes(predicate) != _LESS)
     return wrong
 
 
 def only_rdf(block: TermBlock) -> TermBlock:
-    """The rows of triples that are RDF statements."""
+    """The rows of a block of triples that are RDF statements."""
     if not len(block[0]):
         return block
     subject, predicate, _ = map(_strings, block)
@@ -122,7 +122,7 @@ def _refuse_non_rdf(terms: Sequence[pa.Array], relation: str) -> None:
 
 
 def write_rdf(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, format_: str) -> int:
-    """Turtle, TriG, RDF/XML or JSON-LD through pyoxigraph."""
+    """Write Turtle, TriG, RDF/XML or JSON-LD with pyoxigraph; return the number of statements."""
     written = 0
 
     def quads() -> Iterator[pyoxigraph.Quad]:
@@ -140,7 +140,7 @@ def write_rdf(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOpt
 
 
 def write_parquet(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions) -> int:
-    """Columns of term texts, marked so that they are read back exactly."""
+    """Write columns of term texts with a mark, so that they are read back exactly; return the number of rows."""
     written = 0
     writer: parquet.ParquetWriter | None = None
     for block in blocks:
@@ -160,12 +160,12 @@ def _terms_table(columns: Sequence[pa.Array]) -> pa.Table:
 
 
 def _strings(terms: pa.Array) -> pa.Array:
-    """Term texts as an Arrow string array, whatever kind of text array they came in."""
+    """The term texts as an Arrow string array."""
     return terms if pa.types.is_string(terms.type) else terms.cast(pa.string())
 
 
 def _bytes_of(lines: pa.Array) -> bytes:
-    """The texts of an array one after the other: exactly its data buffer."""
+    """The concatenation of the texts of an array, copied from its data buffer."""
     _, offsets, data = lines.buffers()
     if data is None or not len(lines):
         return b""
