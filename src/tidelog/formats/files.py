@@ -105,7 +105,7 @@ class FactFile:
         return self.batches()
 
     def skipping_bad_lines(self, on_bad_line: OnBadLine | None) -> FactFile:
-        """The same file, but `on_bad_line` is called for each bad line, which is skipped. None: the first is an error."""
+        """The same file, but `on_bad_line` is called for each bad line, which is skipped. None: the first raises."""
         return replace(self, on_bad_line=on_bad_line)
 
     @property
