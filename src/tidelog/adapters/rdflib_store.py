@@ -350,9 +350,6 @@ def _result(answer: Solutions | bool | Graph) -> Result:
         result = Result("SELECT")
         names = [rdflib.Variable(name) for name in answer.names]
         result.vars = names
-        result.bindings = [{n: v for n, v in zip(names, r, strict=True) if v is not None} for r in _rows(answer)]
+        rows = nodes(answer.term_blocks()) if names else [()] * len(answer)
+        result.bindings = [{n: v for n, v in zip(names, row, strict=True) if v is not None} for row in rows]
     return result
-
-
-def _rows(answers: Answers) -> Iterator[tuple[Identifier | None, ...]]:
-    return nodes(answers.term_blocks()) if answers.names else iter([()] * len(answers))

@@ -101,15 +101,12 @@ def _run(options: Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(_describe(error), 1)
+        named = error.filename and error.strerror
+        return _fail(f"{error.filename}: {error.strerror}" if named else str(error), 1)
     except MemoryError:
         return _fail("out of memory; set TIDELOG_MEMORY to less than the machine has, or use a larger machine", 1)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED)
-
-
-def _describe(error: OSError) -> str:
-    return f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)
 
 
 def _fail(message: str, code: int) -> int:

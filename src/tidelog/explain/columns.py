@@ -68,12 +68,8 @@ def table_of(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> pa.Table
 def blocks(dictionary: Dictionary, parts: Iterable[InstanceTable]) -> Iterator[pa.Table]:
     """Yield the rows of these parts in chunks. No chunk is empty: Spark takes an empty one for the end."""
     for part in parts:
-        for start, stop in _bounds(part.length):
+        for start, stop in pairwise([*range(0, part.length, _BLOCK), part.length]):
             yield _block(dictionary, part, start, stop)
-
-
-def _bounds(length: int) -> Iterator[tuple[int, int]]:
-    return pairwise([*range(0, length, _BLOCK), length])
 
 
 def _block(dictionary: Dictionary, part: InstanceTable, start: int, stop: int) -> pa.Table:

@@ -63,12 +63,9 @@ class EqualityView(Generic[F]):
                 waiting += missing
                 continue
             waiting.pop()
-            made[node] = self._leaf(node) if node.kind == "explicit" else self._above(node, made)
+            premises = tuple(made[p] for p in node.premises)
+            made[node] = self._leaf(node) if node.kind == "explicit" else replace(node, premises=premises)
         return made[root]
-
-    @staticmethod
-    def _above(node: ProofNode, made: Mapping[ProofNode, ProofNode]) -> ProofNode:
-        return replace(node, premises=tuple(made[p] for p in node.premises))
 
     def _leaf(self, node: ProofNode) -> ProofNode:
         """The node of an explicit fact, under the names the user gave."""

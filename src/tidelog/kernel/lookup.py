@@ -143,11 +143,11 @@ class CodedRows:
             return self.keep(~other.holds(self))
         mine, theirs = _alike(self, other)
         at = mine.codes.searchsorted(theirs.codes)
-        gone = at[mine.codes.take(at, mode="clip") == theirs.codes]
-        if not len(gone):
+        removed = at[mine.codes.take(at, mode="clip") == theirs.codes]
+        if not len(removed):
             return self
         kept = np.ones(len(mine.codes), dtype=np.bool_)
-        kept[gone] = False
+        kept[removed] = False
         return CodedRows(mine.bits, mine.codes[kept])
 
     def common(self, other: CodedRows) -> CodedRows:

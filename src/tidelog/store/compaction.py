@@ -92,11 +92,8 @@ def _merged(store: Store, now: StoredVersion, parts: Sequence[_PendingDelta]) ->
 
 
 def _new_base(store: Store, now: StoredVersion) -> FactRun | None:
-    return (
-        runs.write_base(store.root, store.fresh_name(store.version), store.version, now.E, now.I)
-        if len(now.I)
-        else None
-    )
+    version = store.version
+    return runs.write_base(store.root, store.fresh_name(version), version, now.E, now.I) if len(now.I) else None
 
 
 def _swap(store: Store, now: StoredVersion, named: Manifest) -> None:
@@ -130,11 +127,11 @@ def sweep(store: Store) -> None:
     oldest = oldest_pinned(store.root, manifest.generation)
     retired = store.catalog.retired()
     live = {e.name for e in manifest.files()} | _kept(store, manifest.floor)
-    gone = {name for name, generation in retired.items() if generation < oldest}
-    for name in sorted((gone | (_present(store.root) - set(retired))) - live):
+    unused = {name for name, generation in retired.items() if generation < oldest}
+    for name in sorted((unused | (_present(store.root) - set(retired))) - live):
         durable_files.remove(store.root / name)
-    if gone:
-        store.catalog.forget_retired(sorted(gone))
+    if unused:
+        store.catalog.forget_retired(sorted(unused))
 
 
 def _present(root: Path) -> set[str]:

@@ -142,11 +142,7 @@ class JoinCache:
 
 
 def _references(tables: Sequence[Table | None]) -> list[Reference]:
-    return [ref(t) if t is not None else _nothing for t in tables]
-
-
-def _nothing() -> None:
-    return None
+    return [ref(t) if t is not None else (lambda: None) for t in tables]
 
 
 def _table(step: BodyStep) -> Table | None:

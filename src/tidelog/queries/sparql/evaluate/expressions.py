@@ -282,18 +282,16 @@ class Expressions:
             case Call(("&&" | "||" | "!" | "BOUND"), _) | Exists():
                 return [None if t < 0 else TRUE if t else FALSE for t in self.truth(expression, table).tolist()]
             case Call("IF", (condition, yes, no)):
-                chosen = self.truth(condition, table).tolist()
-                return _choice(chosen, self.terms(yes, table), self.terms(no, table))
+                rows = zip(
+                    self.truth(condition, table).tolist(), self.terms(yes, table), self.terms(no, table), strict=True
+                )
+                return [None if truth < 0 else y if truth else n for truth, y, n in rows]
             case Call("BNODE", (text,)):
                 return self.functions.blank_nodes(self.terms(text, table), column_of(table, ROW).tolist())
             case Call(function, args):
                 return self.functions.apply(function, [self.terms(a, table) for a in args], table.length)
             case _:
                 return [expression] * table.length
-
-
-def _choice(chosen: Sequence[int], yes: Terms, no: Terms) -> Terms:
-    return [None if c < 0 else y if c else n for c, y, n in zip(chosen, yes, no, strict=True)]
 
 
 def truths(terms: Terms) -> Truth:

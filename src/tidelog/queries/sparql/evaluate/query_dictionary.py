@@ -6,7 +6,7 @@ query began, so no fact contains them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -75,8 +75,9 @@ class Overlay:
         if not len(ids) or (int(ids.min()) >= 0 and int(ids.max()) < self.start):
             return self.dictionary.decode_array(ids)
         kind = pa.large_binary()
+        own_terms = pa.array([t.encode() for t in self._own], kind)
         inside = (ids >= 0) & (ids < self.start)
-        parts = [self.dictionary.decode_array(ids[inside]).cast(kind), _binary(self._own, kind), pa.nulls(1, kind)]
+        parts = [self.dictionary.decode_array(ids[inside]).cast(kind), own_terms, pa.nulls(1, kind)]
         place = np.empty(len(ids), dtype=np.int64)
         count = int(np.count_nonzero(inside))
         place[inside] = np.arange(count)
@@ -87,7 +88,3 @@ class Overlay:
 
     def __len__(self) -> int:
         return self.start + len(self._own)
-
-
-def _binary(terms: Sequence[Term], kind: pa.DataType) -> pa.Array:
-    return pa.array([t.encode() for t in terms], kind)

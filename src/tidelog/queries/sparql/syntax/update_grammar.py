@@ -181,14 +181,11 @@ class UpdateGrammar(QueryGrammar):
 
     def _clear(self) -> list[Operation]:
         silent = bool(self.word("SILENT"))
-        if self.expect_word("GRAPH", "DEFAULT", "NAMED", "ALL") != "GRAPH":
-            return [] if self._last_word == "NAMED" else [Clear()]
+        graphs = self.expect_word("GRAPH", "DEFAULT", "NAMED", "ALL")
+        if graphs != "GRAPH":
+            return [] if graphs == "NAMED" else [Clear()]
         self.iri()
         return self._unless(silent, "CLEAR GRAPH or DROP GRAPH")
-
-    @property
-    def _last_word(self) -> str:
-        return self.tokens[self.position - 1].text.upper()
 
     def _create(self) -> list[Operation]:
         silent = bool(self.word("SILENT"))
