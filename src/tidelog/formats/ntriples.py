@@ -45,8 +45,21 @@ _BLANKS = re.compile(r"[ \t]*")
 _SUBJECT = "a subject (IRI or blank node)"
 _PREDICATE = "a predicate (IRI)"
 _OBJECT = "an object (IRI, blank node or literal)"
-_BAD_IRI = "not an IRI: it must end in '>' and hold no space, quote, '<', '{', '}', '|', '^', '`' or wrong escape"
 _GRAPH = "a graph name (IRI or blank node) or '.'"
+# First character of a term -> its pattern, the function that makes a match canonical, and the message for other texts.
+_KINDS: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str]], Term | None], str]] = {
+    "<": (
+        IRI_TEXT,
+        lambda match: canonical_iri(match[1]),
+        "not an IRI: it must end in '>' and hold no space, quote, '<', '{', '}', '|', '^', '`' or wrong escape",
+    ),
+    "_": (BLANK_TEXT, lambda match: Term(match[0]), "not a blank node: expected a label such as _:b0"),
+    '"': (
+        LITERAL_TEXT,
+        canonical_literal,
+        'not a literal: expected "text", "text"@language or "text"^^<datatype> with valid escapes',
+    ),
+}
 
 
 class LineError(Exception):
@@ -110,32 +123,13 @@ class _LineParser:
         if not first or first not in kinds:
             found = f"found {first!r}" if first else "the line ends"
             raise self.error(f"expected {expected}, {found}")
-        if first == "<":
-            return self.iri()
-        return self.blank() if first == "_" else self.literal()
-
-    def iri(self) -> Term:
-        match = IRI_TEXT.match(self.text, self.at)
-        term = canonical_iri(match[1]) if match else None
-        if match is None or term is None:
-            raise self.error(_BAD_IRI)
+        pattern, canonical_term, problem = _KINDS[first]
+        match = pattern.match(self.text, self.at)
+        found = canonical_term(match) if match else None
+        if match is None or found is None:
+            raise self.error(problem)
         self.at = match.end()
-        return term
-
-    def blank(self) -> Term:
-        match = BLANK_TEXT.match(self.text, self.at)
-        if match is None:
-            raise self.error("not a blank node: expected a label such as _:b0")
-        self.at = match.end()
-        return Term(match[0])
-
-    def literal(self) -> Term:
-        match = LITERAL_TEXT.match(self.text, self.at)
-        term = canonical_literal(match) if match else None
-        if match is None or term is None:
-            raise self.error('not a literal: expected "text", "text"@language or "text"^^<datatype> with valid escapes')
-        self.at = match.end()
-        return term
+        return found
 
     def error(self, message: str) -> LineError:
         return LineError(message, self.at + 1, self.text)

@@ -107,9 +107,8 @@ def _spell_out(raw: RawAtom, fresh: Iterator[Variable]) -> tuple[Atom, list[Assi
 def _assign(body: list[Literal]) -> list[Literal]:
     """The body with an assignment for each equation that binds a variable. The other side must be bound."""
     result = list(body)
-    bound = {v for b in body if isinstance(b, Atom) for v in b.variables()}
-    bound |= {b.variable for b in body if isinstance(b, Assignment)}
     assigned = {b.variable for b in body if isinstance(b, Assignment)}
+    bound = assigned | {v for b in body if isinstance(b, Atom) for v in b.variables()}
     pending = [i for i, b in enumerate(body) if _is_equation(b)]
     progress = True
     while progress:

@@ -282,7 +282,7 @@ class TokenCursor:
         return expansion + local.replace("\\", "")
 
     def resolved(self, token: RuleToken) -> str:
-        """The IRI that `<…>` stands for; rules take its text as it stands."""
+        """The IRI of `<…>`. In rules it is the text between the brackets."""
         return token.text[1:-1]
 
     def prefix_declaration(self) -> tuple[str, str]:
