@@ -125,11 +125,11 @@ class _LineParser:
             raise self.error(f"expected {expected}, {found}")
         pattern, canonical_term, problem = _KINDS[first]
         match = pattern.match(self.text, self.at)
-        found = canonical_term(match) if match else None
-        if match is None or found is None:
+        term = canonical_term(match) if match else None
+        if match is None or term is None:
             raise self.error(problem)
         self.at = match.end()
-        return found
+        return term
 
     def error(self, message: str) -> LineError:
         return LineError(message, self.at + 1, self.text)
