@@ -21,8 +21,7 @@ from typing import Any
 import tidelog
 from bench import machine
 from bench.report import fill, machine_line, table, write_result
-from tidelog.model.facts import Fact
-from tidelog.model.terms import OWL, Term, iri, string
+from tidelog.model.terms import OWL, Fact, Term, iri, string
 
 NAME = "equality"
 Result = dict[str, Any]

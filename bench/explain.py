@@ -22,7 +22,7 @@ from bench.report import fill, machine_line, table, write_result
 from bench.workloads import NAMED, prepare
 from tests.reference.checking import check
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 NAME = "explain"
 PAGE = "explanations-benchmark"

@@ -17,8 +17,7 @@ from bench.maintenance.contest import Result, Say
 from bench.maintenance.group import Size
 from bench.measure import Limits
 from bench.workloads import NAMED, prepare
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Value, to_term
+from tidelog.model.terms import Fact, Value, to_term
 from tidelog.rules.printer import format_fact
 
 NAME = "store"

@@ -8,8 +8,7 @@ from bench.maintenance.contest import BASELINE, Contest, Result, Say
 from bench.maintenance.subject import Subject
 from bench.measure import Limits
 from tidelog.generate.cliques import PREDICATE, clique
-from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
+from tidelog.model.terms import Fact, iri
 
 ALGORITHMS = (BASELINE, "bf", "dred", "fp")
 SCENARIOS = ("surviving", "shrinking")

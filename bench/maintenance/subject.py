@@ -29,7 +29,7 @@ from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Rule
 
 COUNTING = ("counting", "counting+bf", "recursive-counting")  # they go on from counts that they keep

@@ -35,8 +35,7 @@ from tidelog.engines.spark.cluster.cluster import SparkCluster
 from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
-from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
+from tidelog.model.terms import Fact, iri
 from tidelog.rules.parsing.parser import parse_rules
 
 Result = dict[str, Any]

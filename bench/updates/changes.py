@@ -12,8 +12,7 @@ from itertools import dropwhile
 from pathlib import Path
 
 from tidelog.generate.lubm import UB
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDFS, TRIPLE, Term, iri, string
+from tidelog.model.terms import RDFS, TRIPLE, Fact, Term, iri, string
 
 NAMES, ADDRESSES = 16_000, 8_000
 SUB_PROPERTY = iri(f"{RDFS}subPropertyOf")

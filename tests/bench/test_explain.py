@@ -13,8 +13,7 @@ from bench import explain
 from bench.report import BEGIN, END
 from tidelog.explain.proof import Proof, ProofNode
 from tidelog.explain.render import Explanation
-from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
+from tidelog.model.terms import Fact, iri
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from bench.measure import Limits, MeasurementError
 from bench.workloads import clique
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.errors import LimitError
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 LIMITS = Limits(seconds=60, bytes=2**40, repeat_seconds=1e-9)
 PROGRAM = """

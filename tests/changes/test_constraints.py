@@ -15,8 +15,7 @@ from tidelog.changes.constraints import check_constraints
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import ConstraintError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, iri
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, Term, iri
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Variable
 

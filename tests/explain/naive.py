@@ -10,8 +10,7 @@ from itertools import product
 from tests.reference.engine import Binding, ReferenceFacts, conclusions, ground, matches
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import ground_atom, premises
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Rule
 
 

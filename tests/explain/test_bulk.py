@@ -13,7 +13,7 @@ from tests.explain.worlds import random_world
 from tests.reference.engine import ReferenceFacts, ground, matches
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import premises
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts
 from tidelog.rules.syntax import Rule
 

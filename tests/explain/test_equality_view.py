@@ -14,8 +14,7 @@ from tidelog.algorithms.equality.representatives import SAME, SAME_AS
 from tidelog.explain.explained_version import ground_atom, premises
 from tidelog.explain.proof import Proof, ProofNode
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
-from tidelog.model.terms import to_term
+from tidelog.model.terms import Fact, to_term
 
 FACTS = """[ann, owl:sameAs, anna] . [anna, <knows>, bob] . [bob, owl:sameAs, rob] . [ann, <age>, 7] ."""
 RULES = """

@@ -13,7 +13,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.generate import lubm
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 PROOFS = 200
 

@@ -15,8 +15,7 @@ from tests.reference.checking import check
 from tidelog.explain.explained_version import NumberedRule
 from tidelog.explain.proof import Proof, ProofNode
 from tidelog.explain.render import Explanation
-from tidelog.model.facts import Fact
-from tidelog.model.terms import IRI, String, integer, string
+from tidelog.model.terms import IRI, Fact, String, integer, string
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Variable
 

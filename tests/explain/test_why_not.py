@@ -12,7 +12,7 @@ from tests.reference.engine import ReferenceFacts, matches
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.proof import grounded
 from tidelog.explain.why_not import Failure
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_literal
 from tidelog.rules.syntax import Aggregate, Atom, Literal, Rule, Variable
 

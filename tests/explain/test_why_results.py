@@ -14,7 +14,7 @@ from tests.oracle.histories import STEPS, State, random_history
 from tests.reference.checking import check
 from tidelog.explain.proof import Proof
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 CAUSES = ("no longer explicit", "the rule was removed", "there is ", "the aggregate gives something else now")
 

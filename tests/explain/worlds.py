@@ -10,7 +10,7 @@ import tidelog
 from tests.explain.naive import Naive
 from tests.oracle.histories import State, random_history
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 
 @contextmanager

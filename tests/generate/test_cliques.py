@@ -10,8 +10,7 @@ import pytest
 from tests.reference.engine import least_model
 from tidelog.errors import UsageError
 from tidelog.generate.cliques import PREDICATE, RULES, Edge, clique, write
-from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
+from tidelog.model.terms import Fact, iri
 from tidelog.rules.parsing.parser import parse_program
 
 SIZES = [4, 5, 12]

@@ -11,8 +11,7 @@ from tests.rules.cases import Case, cases
 from tidelog.errors import TidelogError
 from tidelog.languages import LANGUAGES
 from tidelog.languages.n3 import BUILT_INS
-from tidelog.model.facts import Fact
-from tidelog.model.terms import to_term
+from tidelog.model.terms import Fact, to_term
 from tidelog.rules.analysis.safety import check_arity, check_rules
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_program

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import clingo
 
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, integer
+from tidelog.model.terms import Fact, Term, integer
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,

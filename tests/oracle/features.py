@@ -12,8 +12,7 @@ from tests.oracle.programs import RandomProgram
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, least_model
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Assignment, Atom, Condition, Literal, Negation, Rule, Variable
 
 

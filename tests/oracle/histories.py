@@ -16,7 +16,7 @@ from tests.oracle.random_rules import random_rule
 from tests.oracle.signatures import random_fact
 from tests.oracle.support import Edges, instance_graph, on_cycles, reachable
 from tests.reference.engine import model_of
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.analysis.strata import Stratum, stratify
 from tidelog.rules.syntax import Rule
 

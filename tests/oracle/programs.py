@@ -19,7 +19,7 @@ from random import Random
 from tests.oracle.random_rules import random_rules
 from tests.oracle.signatures import Signature, random_facts, random_signatures
 from tidelog.errors import RuleError
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.printer import format_fact, format_rule
 from tidelog.rules.syntax import Rule

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from tests.oracle.histories import State
 from tests.oracle.support import reachable
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 
 def removal_features(before: State, removed: Fact, after: frozenset[Fact]) -> Iterator[str]:

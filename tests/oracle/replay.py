@@ -25,7 +25,7 @@ from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import Outcome
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.errors import UsageError
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_fact, format_rule
 
 F = TypeVar("F", bound=FactSet)

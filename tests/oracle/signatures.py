@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term, integer, iri, string
+from tidelog.model.terms import TRIPLE, Fact, Term, integer, iri, string
 
 ANY, NUMBER, PROPERTY = "any", "number", "property"
 

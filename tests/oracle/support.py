@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from tests.reference.engine import ReferenceFacts, conclusions, matches
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
 
 Edges = dict[Fact, set[Fact]]

@@ -16,7 +16,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms import backward_forward, dred
 from tidelog.algorithms.layers import Support
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Rule
 
 SEEDS = range(400)

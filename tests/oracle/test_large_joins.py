@@ -10,8 +10,7 @@ from tests.oracle.clingo_model import clingo_model
 from tests.oracle.ways import SMALL_BLOCKS, semi_naive
 from tidelog.algebra.engine import Work
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, integer, iri, string
+from tidelog.model.terms import Fact, Term, integer, iri, string
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule
 

@@ -17,7 +17,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_fact
 

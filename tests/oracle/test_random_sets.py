@@ -15,8 +15,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import with_sources
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri
+from tidelog.model.terms import Fact, Term, iri
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 STEPS = 30

@@ -19,8 +19,7 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Atom, Negation, Rule
 
 F = TypeVar("F", bound=FactSet)

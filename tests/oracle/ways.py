@@ -12,8 +12,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Value, to_term
+from tidelog.model.terms import Fact, Value, to_term
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings

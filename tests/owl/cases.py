@@ -13,8 +13,7 @@ from rdflib import OWL, RDF, RDFS, XSD, Graph, URIRef
 import tidelog
 from tests.reference.engine import ReferenceFacts, least_model, matches
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, to_term
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, Term, to_term
 from tidelog.owl import Ontology
 from tidelog.owl.expressions import SAME_AS
 from tidelog.owl.files import ontology

@@ -24,7 +24,7 @@ from functools import cached_property
 from pathlib import Path
 
 from tests.oracle.histories import State, Step
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Rule
 

@@ -16,7 +16,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward, dred, fp_update
 from tidelog.algorithms.layers import Support, maintain
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 F = TypeVar("F", bound=FactSet)
 

@@ -15,7 +15,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 CASES = cases()
 Result = tuple[frozenset[Fact], frozenset[Fact], frozenset[Fact], Work]  # all, added, removed

@@ -13,7 +13,7 @@ from tests.reference.engine import ReferenceFacts, conclusions, matches
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import Binding, ground_atom, premises
 from tidelog.explain.proof import Proof, ProofNode
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.expressions import evaluate, holds
 from tidelog.rules.syntax import Assignment, Condition, Negation, Rule, Variable
 

@@ -21,8 +21,7 @@ from itertools import count, islice
 
 from tidelog.algebra.engine import Work, proofs_by_supports
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, guarded, pivoted
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.analysis.strata import Stratum, stratify
 from tidelog.rules.expressions import aggregate, evaluate, holds
 from tidelog.rules.syntax import (

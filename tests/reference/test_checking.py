@@ -10,8 +10,7 @@ import pytest
 import tidelog
 from tests.reference.checking import check
 from tidelog.explain.proof import Proof, ProofNode
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, iri
+from tidelog.model.terms import Fact, Term, iri
 from tidelog.rules.parsing.parser import parse_facts
 from tidelog.rules.syntax import Rule, Variable
 

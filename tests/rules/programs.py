@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import XSD, Term
+from tidelog.model.terms import XSD, Fact, Term
 from tidelog.rules.expressions import AGGREGATES
 from tidelog.rules.syntax import (
     Aggregate,

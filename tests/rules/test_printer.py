@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from tests.rules.programs import PREFIXES, facts, programs, rules
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_program, parse_rules
 from tidelog.rules.printer import format_fact, format_program, format_rule
 from tidelog.rules.syntax import Rule, RuleFile

@@ -14,8 +14,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.changes.constraints import inconsistencies
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
-from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, XSD, Term
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, XSD, Fact, Term
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.analysis.strata import Stratum, stratify
 from tidelog.rulesets import RuleSet

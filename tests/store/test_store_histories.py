@@ -13,7 +13,7 @@ import tidelog
 from tests.oracle.histories import RandomHistory, State, random_history
 from tests.oracle.ways import facts_of
 from tidelog.changes import commit
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.store import compaction, store
 from tidelog.store.digest import sum_of
 

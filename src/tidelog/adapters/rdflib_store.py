@@ -26,8 +26,7 @@ from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeRequest
 from tidelog.errors import StoreError, UsageError
 from tidelog.formats.rdflib_terms import nodes, term_of
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.queries.datalog import Kind, find
 from tidelog.queries.sparql import Dataset, evaluate
 from tidelog.queries.sparql.update import read_update

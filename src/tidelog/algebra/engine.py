@@ -18,8 +18,7 @@ from typing import Protocol, TypeVar
 
 from tidelog.algebra.fact_set import FactSet, Tally
 from tidelog.algebra.sourced_rule import SourcedRule, guarded
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

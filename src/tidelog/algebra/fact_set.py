@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, Self, TypeVar
 
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Atom
 
 

@@ -21,8 +21,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted, with_sources
 from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RULESET, Term, Value, to_value
+from tidelog.model.terms import RULESET, Fact, Term, Value, to_value
 from tidelog.rules.analysis.normalise import pivot_on_negation
 from tidelog.rules.printer import format_fact, format_term
 from tidelog.rules.syntax import Rule, Variable

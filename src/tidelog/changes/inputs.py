@@ -24,7 +24,7 @@ from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
 from tidelog.languages import LANGUAGES
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Rule, RuleFile
 

@@ -15,7 +15,7 @@ from tidelog.dictionary.batch import Batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import InputError
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.queries.answers import FactAnswers
 from tidelog.rules.analysis.safety import check_arity
 from tidelog.store.delta import Delta

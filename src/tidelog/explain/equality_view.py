@@ -14,7 +14,7 @@ from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.equality.representatives import SAME, Representatives
 from tidelog.explain.explained_version import ExplainedVersion, NumberedRule
 from tidelog.explain.proof import ProofNode
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Rule
 

@@ -11,8 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, with_body, with_positive_sources
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term
+from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.syntax import Aggregate, Assignment, Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

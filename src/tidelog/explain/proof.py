@@ -17,8 +17,7 @@ from typing import TypeVar
 from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import UsageError
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, premises
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, to_term
+from tidelog.model.terms import Fact, Term, to_term
 from tidelog.rules.analysis.normalise import replace_in_literal
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.parsing.parser import parse_program, parse_query

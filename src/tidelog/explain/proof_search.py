@@ -33,8 +33,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import Binding, ExplainedVersion, HeadRule, ground_atom, premises
 from tidelog.explain.proof import AggregateGroup, Proof, ProofNode, groups_of
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

@@ -13,7 +13,7 @@ from tidelog.explain.proof_search import MOST, all_proofs, shortest
 from tidelog.explain.render import Explanation, fact_text
 from tidelog.explain.why_not import WhyNot, failures
 from tidelog.explain.why_results import Causes, ComparedVersion, LostSupport, WhyKept, WhyRemoved
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Atom, Variable
 from tidelog.store.store import Store
 

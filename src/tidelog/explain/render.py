@@ -11,7 +11,7 @@ from html import escape
 from tidelog.algorithms.equality.representatives import SAME
 from tidelog.explain.explained_version import NumberedRule
 from tidelog.explain.proof import Proof, ProofNode
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_atom, format_literal, format_rule, format_term
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule
 

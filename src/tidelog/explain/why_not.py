@@ -17,8 +17,7 @@ from tidelog.algebra.sourced_rule import all_from
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, variables_of
 from tidelog.explain.proof import grounded, group_value
 from tidelog.explain.render import Rendered, atom_text, fact_text
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.printer import format_literal, format_rule, format_term
 from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
 

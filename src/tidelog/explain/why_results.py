@@ -20,7 +20,7 @@ from tidelog.explain.proof import Proof, ProofNode, groups_of
 from tidelog.explain.proof_search import steps_to
 from tidelog.explain.render import Explanation, PrefixMap, Rendered, atom_text, check_lines, fact_text, reason
 from tidelog.explain.why_not import has_match
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Atom, Negation, Rule
 
 

@@ -23,7 +23,7 @@ from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
 from tidelog.knowledge_base.session import Session
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 
 class Changes(Session):

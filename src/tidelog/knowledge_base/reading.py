@@ -13,8 +13,7 @@ from tidelog.changes.constraints import Inconsistency, inconsistencies
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.knowledge_base.session import Session
-from tidelog.model.facts import column_names
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, column_names
 from tidelog.queries.answers import Answers, FactAnswers, marks, rows_among
 from tidelog.queries.datalog import Kind, ask, check_kind
 from tidelog.queries.export import Exported, export

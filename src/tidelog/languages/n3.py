@@ -30,8 +30,7 @@ from tidelog.languages.n3_grammar import (
     statement,
 )
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Term
+from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Fact, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
 from tidelog.rules.expressions import QUOTIENT, BuiltIn
 from tidelog.rules.parsing.terms import NEGATE

@@ -21,8 +21,7 @@ from xml.parsers import expat
 
 from tidelog.errors import Location, ParseError
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import NOT_IN_IRI, XSD, Term
+from tidelog.model.terms import NOT_IN_IRI, XSD, Fact, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
 from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_TOKEN, SourceText
 from tidelog.rules.syntax import Call, Condition, Rule, RuleFile, Variable

@@ -1,4 +1,4 @@
-"""Terms: the arguments of facts, and their Python values.
+"""Facts, and terms, which are their arguments.
 
 Inside tidelog a term is its canonical N-Triples text, a plain `str`:
 
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NewType
+from typing import NamedTuple, NewType
 
 from tidelog.errors import InputError
 
@@ -67,6 +67,18 @@ NAME_START = (
 NAME_CHARACTERS = rf"{NAME_START}_0-9\-\u00b7\u0300-\u036f\u203f\u2040"
 _NAME = re.compile(r"[^\W\d][\w-]*", re.UNICODE)
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+
+
+class Fact(NamedTuple):
+    """`parent(ann, bob)` is `Fact("parent", ("<ann>", "<bob>"))`. RDF triples are facts of `triple/3`."""
+
+    predicate: str
+    args: tuple[Term, ...]
+
+
+def column_names(predicate: str, arity: int) -> list[str]:
+    """The column names of a relation that is shown as a table."""
+    return ["subject", "predicate", "object"] if predicate == TRIPLE else [f"arg{i + 1}" for i in range(arity)]
 
 
 class _Text(str):

@@ -16,8 +16,7 @@ from itertools import combinations, product
 from typing import Literal, TypedDict, overload
 
 from tidelog.errors import RuleError, UsageError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Term
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Fact, Term
 from tidelog.owl.axiom_reader import STATEMENTS, AxiomReader
 from tidelog.owl.axioms import (
     Axiom,

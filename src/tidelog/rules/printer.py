@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from itertools import chain
 
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term
+from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.analysis.normalise import fresh_variables
 from tidelog.rules.parsing.terms import CONDITIONS, PRECEDENCE
 from tidelog.rules.parsing.tokens import LOCAL, NAME, STANDARD_PREFIXES

@@ -22,8 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from tidelog.errors import Location
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 
 _VARIABLE = re.compile(r"Variable\(name='\w*'\)")
 

@@ -19,8 +19,7 @@ from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Hashes, hash_many, hash_one
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.rows import Ints
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 
 _MASK = 2**64 - 1
 _STIR = 0x9FB21C651E98DF25

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from tests.reference.engine import ReferenceEngine, ReferenceFacts, ReferenceTally
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Rule
 
 Counts = dict[Fact, int]

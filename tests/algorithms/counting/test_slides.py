@@ -21,7 +21,7 @@ from tests.oracle.ways import facts_of
 from tidelog.algorithms import counting, recursive_counting
 from tidelog.errors import UsageError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 Case = list[tuple[str, str]]

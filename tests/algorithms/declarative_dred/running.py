@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tests.oracle.histories import State
 from tests.reference.engine import least_model
 from tests.reference.selection import Selection
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, given_state, transition, with_superscript
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_rule

@@ -8,7 +8,7 @@ import tidelog
 from tests.algorithms.declarative_dred.running import Run, run, state
 from tests.oracle.histories import State
 from tidelog.changes.result import Change
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.maintenance_rules import transition
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 

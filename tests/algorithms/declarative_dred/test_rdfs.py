@@ -8,8 +8,7 @@ from tests.algorithms.declarative_dred.running import Run, differences, run, spl
 from tests.oracle.histories import State
 from tests.reference.selection import selection, split_triples
 from tidelog import rulesets
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDF, RDF_TYPE, RDFS, TRIPLE, Term, iri
+from tidelog.model.terms import RDF, RDF_TYPE, RDFS, TRIPLE, Fact, Term, iri
 from tidelog.rules.maintenance_rules import MINUS, PLUS, maintenance_program
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.syntax import Atom, Rule

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from tidelog.algorithms.equality.representatives import SAME_AS
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 X, Y, Z = map(Variable, "xyz")

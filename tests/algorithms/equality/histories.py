@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tidelog.algorithms.equality.representatives import SAME_AS
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term, integer, iri
+from tidelog.model.terms import Fact, Term, integer, iri
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Rule, Variable
 

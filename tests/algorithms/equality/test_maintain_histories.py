@@ -21,7 +21,7 @@ from tidelog.algorithms.equality.policy import NamedDifference, named
 from tidelog.algorithms.equality.representatives import SAME
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_fact, format_rule
 
 F = TypeVar("F", bound=FactSet)

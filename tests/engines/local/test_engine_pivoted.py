@@ -14,8 +14,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.small import join
-from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
+from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
 

@@ -8,7 +8,7 @@ from tests.reference.engine import ReferenceEngine
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 TERMS = [

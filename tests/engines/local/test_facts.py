@@ -14,8 +14,7 @@ from tidelog.algebra.sourced_rule import all_from
 from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
+from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Variable
 

@@ -11,8 +11,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import pivoted
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
+from tidelog.model.terms import Fact, bare
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_rules
 

@@ -12,8 +12,7 @@ from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.rule_grouping import CONSTANTS
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDF_TYPE, TRIPLE, bare
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, bare
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule

@@ -17,8 +17,7 @@ from tidelog.engines.local import facts, rule_grouping
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.small import backward, join
 from tidelog.kernel import lookup
-from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
+from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
 
 F = TypeVar("F", bound=FactSet)

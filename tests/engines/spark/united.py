@@ -12,8 +12,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from tests.oracle.histories import RandomHistory, State, random_history
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term, iri
+from tidelog.model.terms import TRIPLE, Fact, Term, iri
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule, Variable
 
 T = TypeVar("T")

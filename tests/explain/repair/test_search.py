@@ -16,7 +16,7 @@ from tests.oracle.histories import State, random_history, strata_of
 from tests.oracle.ways import facts_of
 from tests.reference.engine import model_of
 from tidelog.explain.repair.proposals import Repairs
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 HISTORIES, LONG = 14, 1_000
 MOST_EXPLICIT = 14  # facts, so that every small set of them can be tried

@@ -15,8 +15,7 @@ from tests.queries.sparql.bags import Row, number_form, same
 from tests.queries.sparql.expected import term
 from tests.queries.sparql.random_graphs import Triple, random_graph
 from tests.queries.sparql.random_queries import Query, random_query
-from tidelog.model.facts import Fact
-from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Term, literal, plain, split_literal, to_term
+from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Fact, Term, literal, plain, split_literal, to_term
 from tidelog.queries.sparql import Solutions
 
 MOST = 20_000  # rows; a query with more is passed over

@@ -12,8 +12,7 @@ import pyoxigraph as ox
 import rdflib
 
 from tests.queries.sparql.bags import Cell, Row, same
-from tidelog.model.facts import Fact
-from tidelog.model.terms import STRING, TRIPLE, TRUE, Term, integer, literal, plain, to_term
+from tidelog.model.terms import STRING, TRIPLE, TRUE, Fact, Term, integer, literal, plain, to_term
 from tidelog.queries.sparql import Solutions
 from tidelog.queries.sparql.solutions import text_of
 

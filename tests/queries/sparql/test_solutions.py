@@ -15,8 +15,7 @@ from tests.queries.sparql.bags import Row, same
 from tests.queries.sparql.expected import Rows, read_results, term
 from tidelog.errors import UsageError
 from tidelog.formats.results import WRITERS
-from tidelog.model.facts import Fact
-from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Term, iri, literal, string, to_term
+from tidelog.model.terms import DECIMAL, DOUBLE, INTEGER, TRIPLE, Fact, Term, iri, literal, string, to_term
 from tidelog.queries.sparql import Solutions
 from tidelog.queries.sparql.solutions import GRAPH_FORMATS, text_of
 

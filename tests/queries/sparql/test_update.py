@@ -12,8 +12,7 @@ from tests.owl.cases import Case, read_cases
 from tests.queries.sparql.bags import Row, same
 from tests.queries.sparql.expected import term
 from tidelog.errors import InputError, TidelogError, UsageError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, to_term
+from tidelog.model.terms import TRIPLE, Fact, to_term
 from tidelog.queries.answers import FactAnswers
 
 NAMESPACE = "http://example.org/"

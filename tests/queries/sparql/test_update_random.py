@@ -13,8 +13,7 @@ from tests.queries.sparql.bags import same
 from tests.queries.sparql.expected import term
 from tests.queries.sparql.random_graphs import random_graph
 from tests.queries.sparql.random_updates import random_request
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, to_term
+from tidelog.model.terms import TRIPLE, Fact, to_term
 
 QUICK, LONG, PART = 30, 2000, 10  # graphs
 REQUESTS = 4  # one after the other

@@ -17,8 +17,7 @@ from typing import Generic, TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, with_sources
-from tidelog.model.facts import Fact
-from tidelog.model.terms import OWL, TRIPLE, Term
+from tidelog.model.terms import OWL, TRIPLE, Fact, Term
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)

@@ -26,8 +26,7 @@ from tidelog.engines.local.supports import CandidateWindow, SupportSearch
 from tidelog.engines.local.tally import LocalTally, TallyBuilder
 from tidelog.kernel.budget import Budget, release_unused_memory
 from tidelog.kernel.join import Bindings, Columns
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Atom, Rule, Variable
 from tidelog.settings import Settings
 

@@ -20,8 +20,7 @@ from tidelog.kernel.lookup import NO_ROWS, WIDTH, CodedRows, RelationLookup, enc
 from tidelog.kernel.rows import Ints, Mask, layout_for
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Atom, Variable
 
 # (predicate, id of the triple's predicate, or `WHOLE` for any relation but `triple`)

@@ -14,8 +14,7 @@ from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.table import Table
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Aggregate, Atom, Variable
 
 _CLAIMED_BYTES = 8 << 20  # new bytes between two checks of the memory budget

@@ -16,8 +16,7 @@ from tidelog.explain.proof import read_fact
 from tidelog.explain.render import PrefixMap
 from tidelog.explain.repair.search import RepairSearch
 from tidelog.explain.repair.support import F, RemainingProof
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Value, to_value
+from tidelog.model.terms import Fact, Value, to_value
 from tidelog.rules.parsing.parser import parse_query
 from tidelog.rules.printer import format_atom, format_fact
 from tidelog.rules.syntax import Atom

@@ -24,7 +24,7 @@ from tidelog.algorithms.update import RuleChange, Update
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import ExplainedVersion
 from tidelog.explain.repair.support import NonmonotoneCauses, RemainingProof, is_nonmonotone, support
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 F = TypeVar("F", bound=FactSet)
 

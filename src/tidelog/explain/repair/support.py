@@ -29,8 +29,7 @@ from tidelog.algebra.sourced_rule import all_from
 from tidelog.errors import LimitError
 from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
 from tidelog.explain.proof import group_value
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.analysis.normalise import replace_in_atom
 from tidelog.rules.syntax import Atom, Rule, Variable
 

@@ -30,8 +30,7 @@ from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import InputError, UsageError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term, is_blank
+from tidelog.model.terms import TRIPLE, Fact, Term, is_blank
 from tidelog.queries.sparql.execute import Dataset, select
 from tidelog.queries.sparql.syntax.algebra import UNIT, Node, Pattern, Project, Triple
 from tidelog.queries.sparql.syntax.update_grammar import Clear, Load, Modify, Operation, parse_update

@@ -19,8 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from tidelog.errors import RuleError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.parsing.terms import ORDER_COMPARISONS, SETTLING, call_problem
 from tidelog.rules.printer import format_atom, format_fact, format_literal, format_predicate, format_rule
 from tidelog.rules.syntax import (

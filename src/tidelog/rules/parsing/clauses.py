@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import RDF_TYPE, TRIPLE, Term
+from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, Term
 from tidelog.rules.analysis.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
 from tidelog.rules.expressions import AGGREGATES, evaluate
 from tidelog.rules.parsing.terms import COMPARISONS, CONDITIONS, PRECEDENCE, TermReader

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from tidelog.errors import ParseError
 from tidelog.model import terms
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.parsing.clauses import ClauseReader, DirectiveReader
 from tidelog.rules.parsing.terms import CONDITIONS, TermReader
 from tidelog.rules.parsing.tokens import (

@@ -14,7 +14,7 @@ from tidelog.algebra.sourced_rule import guarded, with_body
 from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.small import backward
-from tidelog.model.facts import Fact
+from tidelog.model.terms import Fact
 
 F = TypeVar("F", bound=FactSet)
 

@@ -15,8 +15,7 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.lookup import RelationLookup, RowRanges
 from tidelog.kernel.rows import Ints
-from tidelog.model.facts import Fact
-from tidelog.model.terms import bare
+from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
 
 RULES = tuple(

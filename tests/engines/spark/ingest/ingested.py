@@ -11,8 +11,7 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
 from tidelog.engines.spark.ingest.ingest import Ingested, IngestSource, append_terms, ingest
 from tidelog.engines.spark.sharded import shard_files
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 
 
 @dataclass

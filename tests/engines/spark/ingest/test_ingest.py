@@ -25,8 +25,7 @@ from tidelog.engines.spark.sharded import shard_files
 from tidelog.errors import InputError, UsageError
 from tidelog.formats import FrameSource, RemoteSource, objects
 from tidelog.formats import source as source_module
-from tidelog.model.facts import Fact
-from tidelog.model.terms import Term
+from tidelog.model.terms import Fact, Term
 
 HUGE = "x" * 3_000
 NT = """\

@@ -12,8 +12,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.fixpoint import fixpoint
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
-from tidelog.model.facts import Fact
-from tidelog.model.terms import iri
+from tidelog.model.terms import Fact, iri
 from tidelog.rules.parsing.parser import parse_rules
 
 ROUNDS = 200

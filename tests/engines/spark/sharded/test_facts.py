@@ -20,8 +20,7 @@ from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally
 from tidelog.engines.spark.sharded.shard_files import ShardFile, stat
 from tidelog.errors import LimitError
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, iri
+from tidelog.model.terms import TRIPLE, Fact, iri
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Atom, Variable
 from tidelog.settings import Settings

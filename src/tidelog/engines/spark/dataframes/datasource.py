@@ -33,8 +33,7 @@ from tidelog.engines.spark.dataframes.columns import (
 )
 from tidelog.engines.spark.dataframes.frames import ShownFacts, VersionView, view
 from tidelog.errors import UsageError
-from tidelog.model.facts import column_names
-from tidelog.model.terms import TRIPLE, Term, iri, plain
+from tidelog.model.terms import TRIPLE, Term, column_names, iri, plain
 from tidelog.queries.datalog import Kind, check_kind
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
 from tidelog.engines.spark.dataframes.frames import ShownFacts, view
 from tidelog.errors import UsageError
-from tidelog.model.facts import column_names
-from tidelog.model.terms import RULESET, TRIPLE
+from tidelog.model.terms import RULESET, TRIPLE, column_names
 from tidelog.queries.datalog import Kind
 from tidelog.queries.export import (
     DELTA,

@@ -21,7 +21,7 @@ from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.dataframes import NAME, register
 from tidelog.engines.spark.dataframes.columns import types
 from tidelog.errors import UsageError
-from tidelog.model.facts import column_names
+from tidelog.model.terms import column_names
 from tidelog.queries.datalog import Kind
 from tidelog.store.store import Store
 

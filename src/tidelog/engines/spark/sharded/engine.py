@@ -25,8 +25,7 @@ from tidelog.engines.spark.sharded.set_expressions import SetPart, part_of
 from tidelog.engines.spark.sharded.shard_files import ShardFile
 from tidelog.engines.spark.sharded.tasks import Repartition
 from tidelog.engines.spark.sharded.worker_cache import Evaluation, PlanEntry, SupportWindow
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE, Term
+from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Rule, Variable
 from tidelog.settings import Settings
 

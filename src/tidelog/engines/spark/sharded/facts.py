@@ -17,8 +17,7 @@ from tidelog.engines.spark.sharded.driver import Driver, counts_of, whole_tally,
 from tidelog.engines.spark.sharded.nodes import DriverSet, OfPredicate, PositiveFacts, SetNode, SetOperation, StoredSet
 from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, part_of
 from tidelog.engines.spark.sharded.tally_nodes import CountsOf, DriverTally, Ones, TallyNode, TallySum
-from tidelog.model.facts import Fact
-from tidelog.model.terms import TRIPLE
+from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Atom
 
 _SPINE = 16  # sets in files added one after the other, or taken away, before they are made one
