@@ -73,7 +73,7 @@ def _of(expression: Expression | None) -> Iterator[tuple[Variable, ...]]:
     match expression:
         case Variable():
             yield (expression,)
-        case algebra.Call(_, args):
+        case algebra.FunctionCall(_, args):
             for arg in args:
                 yield from _of(arg)
         case algebra.Exists(pattern):
@@ -172,13 +172,13 @@ Choice = tuple[Variable, tuple[Term, ...]]
 def choice(condition: Expression) -> Choice | None:
     """A variable and the only IRIs for which a condition can hold; None if the condition does not restrict one so."""
     match condition:
-        case algebra.Call("&&", (left, right)):
+        case algebra.FunctionCall("&&", (left, right)):
             return choice(left) or choice(right)
-        case algebra.Call("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
+        case algebra.FunctionCall("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
             return variable, (Term(term),)
-        case algebra.Call("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
+        case algebra.FunctionCall("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
             return variable, (Term(term),)
-        case algebra.Call("IN", (Variable() as variable, *terms)):
+        case algebra.FunctionCall("IN", (Variable() as variable, *terms)):
             known = tuple(Term(t) for t in terms if isinstance(t, str) and is_iri(Term(t)))
             return (variable, tuple(dict.fromkeys(known))) if len(known) == len(terms) else None
         case _:

@@ -16,7 +16,7 @@ from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term, integer, is_blank, plain
 from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND, Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, concatenated, numbered
-from tidelog.queries.sparql.syntax.algebra import Aggregate, Expression, Group
+from tidelog.queries.sparql.syntax.algebra import AggregateCall, Expression, Group
 from tidelog.rules.syntax import Variable
 from tidelog.values.literals import string_term
 from tidelog.values.sparql_comparison import sort_key
@@ -106,7 +106,9 @@ class Aggregation:
             columns[_WEIGHT] = block.weight
         return Bindings(columns, block.length)
 
-    def _aggregated(self, aggregate: Aggregate, table: Bindings, variable: object, number: Ints, count: int) -> Ints:
+    def _aggregated(
+        self, aggregate: AggregateCall, table: Bindings, variable: object, number: Ints, count: int
+    ) -> Ints:
         weight = np.abs(column_of(table, _WEIGHT))  # 1 where the column is missing
         if aggregate.expression is None:
             return self._integers(self._rows(aggregate, table, number, count, weight))
@@ -127,7 +129,7 @@ class Aggregation:
         result = self._folded(aggregate, number[known], column[known], count)
         return np.where(failed, UNBOUND, result)
 
-    def _rows(self, aggregate: Aggregate, table: Bindings, number: Ints, count: int, weight: Ints) -> Ints:
+    def _rows(self, aggregate: AggregateCall, table: Bindings, number: Ints, count: int, weight: Ints) -> Ints:
         """COUNT(*): the number of solutions of each group, or of distinct solutions."""
         if aggregate.distinct:
             names = [n for n in table.columns if isinstance(n, tuple) and n[0] == _ALL]
@@ -139,7 +141,7 @@ class Aggregation:
         distinct, back = np.unique(counts, return_inverse=True)
         return self.overlay.encode_many(map(integer, distinct.tolist()))[back]
 
-    def _folded(self, aggregate: Aggregate, number: Ints, column: Ints, count: int) -> Ints:
+    def _folded(self, aggregate: AggregateCall, number: Ints, column: Ints, count: int) -> Ints:
         match aggregate.function:
             case "SAMPLE":
                 return _chosen(number, column, count)

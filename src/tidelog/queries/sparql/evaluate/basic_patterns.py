@@ -25,7 +25,7 @@ from tidelog.queries.sparql.evaluate.lookups import FEW, Slots, TriplePlaces, lo
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import bound_alike
 from tidelog.queries.sparql.prepared import Plan, Prepared
-from tidelog.queries.sparql.syntax.algebra import BasicPattern, Call, Expression, PathPattern
+from tidelog.queries.sparql.syntax.algebra import BasicPattern, Expression, FunctionCall, PathPattern
 from tidelog.rules.syntax import Variable
 from tidelog.values.regex import xpath_pattern
 from tidelog.values.sparql_functions import plain_text
@@ -125,7 +125,9 @@ _TESTS: dict[str, Callable[[pa.Array, str], pa.Array]] = {
 def tested(expression: Expression) -> tuple[Variable, bool, str, str] | None:
     """(variable, whether STR is applied to it, function, pattern) if the expression tests a variable for a constant."""
     match expression:
-        case Call(name, (subject, str() as wanted, *rest)) if name in _TESTS and all(isinstance(r, str) for r in rest):
+        case FunctionCall(name, (subject, str() as wanted, *rest)) if name in _TESTS and all(
+            isinstance(r, str) for r in rest
+        ):
             constants = [plain_text(Term(c)) for c in (wanted, *rest) if isinstance(c, str)]
         case _:
             return None
@@ -136,7 +138,7 @@ def tested(expression: Expression) -> tuple[Variable, bool, str, str] | None:
     match subject:
         case Variable():
             return None if asked is None else (subject, False, name, asked)
-        case Call("STR", (Variable() as variable,)):
+        case FunctionCall("STR", (Variable() as variable,)):
             return None if asked is None else (variable, True, name, asked)
         case _:
             return None

@@ -26,7 +26,7 @@ from tidelog.queries.limits import QueryBudget
 from tidelog.queries.sparql.evaluate.basic_patterns import test, tested
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, numbered
-from tidelog.queries.sparql.syntax.algebra import Call, Exists, Expression, Pattern, mentioned
+from tidelog.queries.sparql.syntax.algebra import Exists, Expression, FunctionCall, Pattern, mentioned
 from tidelog.queries.sparql.syntax.tokens import resolve
 from tidelog.rules.syntax import Variable
 from tidelog.values import regex
@@ -208,15 +208,15 @@ class Expressions:
 
     def truth(self, expression: Expression, table: Bindings) -> Truth:
         match expression:
-            case Call("&&", (left, right)):
+            case FunctionCall("&&", (left, right)):
                 return _and(self.truth(left, table), self.truth(right, table))
-            case Call("||", (left, right)):
+            case FunctionCall("||", (left, right)):
                 return _not(_and(_not(self.truth(left, table)), _not(self.truth(right, table))))
-            case Call("!", (inner,)):
+            case FunctionCall("!", (inner,)):
                 return _not(self.truth(inner, table))
-            case Call("BOUND", (Variable() as variable,)):
+            case FunctionCall("BOUND", (Variable() as variable,)):
                 return (column_of(table, variable) >= 0).astype(np.int8)
-            case Call("=" | "!=" as operator, (left, right)) if _is_plain(left) and _is_plain(right):
+            case FunctionCall("=" | "!=" as operator, (left, right)) if _is_plain(left) and _is_plain(right):
                 return self._same(operator, expression, left, right, table)
             case Exists(pattern):
                 return self.exists(pattern, table)
@@ -279,16 +279,16 @@ class Expressions:
         match expression:
             case Variable():
                 return self.overlay.decode_many(column_of(table, expression))
-            case Call(("&&" | "||" | "!" | "BOUND"), _) | Exists():
+            case FunctionCall(("&&" | "||" | "!" | "BOUND"), _) | Exists():
                 return [None if t < 0 else TRUE if t else FALSE for t in self.truth(expression, table).tolist()]
-            case Call("IF", (condition, yes, no)):
+            case FunctionCall("IF", (condition, yes, no)):
                 rows = zip(
                     self.truth(condition, table).tolist(), self.terms(yes, table), self.terms(no, table), strict=True
                 )
                 return [None if truth < 0 else y if truth else n for truth, y, n in rows]
-            case Call("BNODE", (text,)):
+            case FunctionCall("BNODE", (text,)):
                 return self.functions.blank_nodes(self.terms(text, table), column_of(table, ROW).tolist())
-            case Call(function, args):
+            case FunctionCall(function, args):
                 return self.functions.apply(function, [self.terms(a, table) for a in args], table.length)
             case _:
                 return [expression] * table.length
@@ -303,7 +303,7 @@ def truths(terms: Terms) -> Truth:
 
 def is_volatile(expression: Expression) -> bool:
     """Whether the expression may have different values for equal inputs."""
-    if not isinstance(expression, Call):
+    if not isinstance(expression, FunctionCall):
         return False
     return expression.function in _BY_ROW or any(map(is_volatile, expression.args))
 

@@ -65,7 +65,7 @@ Path = Link | Inverse | Sequence | Alternative | Repeat | Negated
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """An operator (`&&`, `<`, …), a built-in by its name in capitals, or a cast by its datatype's IRI."""
 
     function: str
@@ -77,11 +77,11 @@ class Exists:
     pattern: Pattern
 
 
-Expression = Variable | Term | Call | Exists
+Expression = Variable | Term | FunctionCall | Exists
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class AggregateCall:
     """COUNT, SUM, …. If `expression` is None, this is `COUNT(*)`."""
 
     function: str
@@ -170,7 +170,7 @@ class Group:
 
     pattern: Pattern
     keys: tuple[tuple[Variable, Expression], ...]
-    aggregates: tuple[tuple[Variable, Aggregate], ...]
+    aggregates: tuple[tuple[Variable, AggregateCall], ...]
     implicit: bool  # no GROUP BY: all solutions form one group, also if there is none
 
 
@@ -310,7 +310,7 @@ def mentioned(expression: Expression) -> frozenset[Variable]:
     match expression:
         case Variable():
             return frozenset((expression,))
-        case Call(_, args):
+        case FunctionCall(_, args):
             return frozenset[Variable]().union(*map(mentioned, args))
         case Exists(pattern):
             return everywhere(pattern)

@@ -43,7 +43,7 @@ _NUMBER_KINDS = (INTEGER, DECIMAL, DOUBLE)
 class ExpressionGrammar(TripleGrammar):
     """Parses expressions. `aggregates` collects the aggregates of the current SELECT; None where none is allowed."""
 
-    aggregates: dict[algebra.Aggregate, Variable] | None = None
+    aggregates: dict[algebra.AggregateCall, Variable] | None = None
 
     @abstractmethod
     def group_pattern(self) -> Pattern: ...
@@ -51,44 +51,44 @@ class ExpressionGrammar(TripleGrammar):
     def expression(self) -> Expression:
         left = self._conjunction()
         while self.sign("||"):
-            left = algebra.Call("||", (left, self._conjunction()))
+            left = algebra.FunctionCall("||", (left, self._conjunction()))
         return left
 
     def _conjunction(self) -> Expression:
         left = self._relation()
         while self.sign("&&"):
-            left = algebra.Call("&&", (left, self._relation()))
+            left = algebra.FunctionCall("&&", (left, self._relation()))
         return left
 
     def _relation(self) -> Expression:
         left = self._sum()
         if operator := self.sign("=", "!=", "<", ">", "<=", ">="):
-            return algebra.Call(operator, (left, self._sum()))
+            return algebra.FunctionCall(operator, (left, self._sum()))
         if self.word("IN"):
-            return algebra.Call("IN", (left, *self.arguments()))
+            return algebra.FunctionCall("IN", (left, *self.arguments()))
         if self.is_word("NOT"):
             self.advance()
             self.expect_word("IN")
-            return algebra.Call("!", (algebra.Call("IN", (left, *self.arguments())),))
+            return algebra.FunctionCall("!", (algebra.FunctionCall("IN", (left, *self.arguments())),))
         return left
 
     def _sum(self) -> Expression:
         left = self._product()
         while operator := self.sign("+", "-"):
-            left = algebra.Call(operator, (left, self._product()))
+            left = algebra.FunctionCall(operator, (left, self._product()))
         return left
 
     def _product(self) -> Expression:
         left = self._unary()
         while operator := self.sign("*", "/"):
-            left = algebra.Call(operator, (left, self._unary()))
+            left = algebra.FunctionCall(operator, (left, self._unary()))
         return left
 
     def _unary(self) -> Expression:
         if self.sign("!"):
-            return algebra.Call("!", (self._primary(),))
+            return algebra.FunctionCall("!", (self._primary(),))
         if self.is_sign("+", "-") and self.peek().kind not in _NUMBER_KINDS:
-            return algebra.Call(f"unary {self.advance().text}", (self._primary(),))
+            return algebra.FunctionCall(f"unary {self.advance().text}", (self._primary(),))
         return self._primary()
 
     def _primary(self) -> Expression:
@@ -131,7 +131,7 @@ class ExpressionGrammar(TripleGrammar):
     def _function(self, name: str) -> Expression:
         if self.peek().text.upper() == "DISTINCT":
             self.wrong("DISTINCT has no meaning for this function")
-        return algebra.Call(name[1:-1], self.arguments())
+        return algebra.FunctionCall(name[1:-1], self.arguments())
 
     def built_in(self) -> Expression:
         token = self.token
@@ -145,7 +145,7 @@ class ExpressionGrammar(TripleGrammar):
             self.expect("(")
             variable = self.variable()
             self.expect(")")
-            return algebra.Call("BOUND", (variable,))
+            return algebra.FunctionCall("BOUND", (variable,))
         if name not in BUILT_INS:
             self.fail("the name of a function")
         self.advance()
@@ -155,13 +155,13 @@ class ExpressionGrammar(TripleGrammar):
             expected = str(least) if least == most else f"{least} to {most}"
             self.wrong(f"{name} takes {expected} arguments, not {len(args)}", token)
         name = _SYNONYMS.get(name, name)
-        return algebra.Call(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
+        return algebra.FunctionCall(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
 
     def _exists(self) -> Expression:
         negated = bool(self.word("NOT"))
         self.expect_word("EXISTS")
         exists = algebra.Exists(self.group_pattern())
-        return algebra.Call("!", (exists,)) if negated else exists
+        return algebra.FunctionCall("!", (exists,)) if negated else exists
 
     def without_aggregates(self, read: Callable[[], T]) -> T:
         """Call `read` with aggregates forbidden."""
@@ -178,7 +178,7 @@ class ExpressionGrammar(TripleGrammar):
         aggregate = self.without_aggregates(lambda: self._aggregate_of(token.text.upper()))
         return collected.setdefault(aggregate, Variable(f".aggregate{len(collected)}"))
 
-    def _aggregate_of(self, name: str) -> algebra.Aggregate:
+    def _aggregate_of(self, name: str) -> algebra.AggregateCall:
         self.expect("(")
         distinct = bool(self.word("DISTINCT"))
         expression = None if name == "COUNT" and self.sign("*") else self.expression()
@@ -188,7 +188,7 @@ class ExpressionGrammar(TripleGrammar):
             self.expect("=")
             separator = self.string()
         self.expect(")")
-        return algebra.Aggregate(name, expression, distinct, separator)
+        return algebra.AggregateCall(name, expression, distinct, separator)
 
 
 _DEEPEST = 100  # groups within groups
@@ -378,6 +378,6 @@ def _optional(before: Pattern, group: Pattern) -> Pattern:
     """The left join. Filters of the optional group become its condition, because they see the pattern before it."""
     condition: Expression | None = None
     while isinstance(group, algebra.Filter):
-        condition = group.condition if condition is None else algebra.Call("&&", (group.condition, condition))
+        condition = group.condition if condition is None else algebra.FunctionCall("&&", (group.condition, condition))
         group = group.pattern
     return algebra.LeftJoin(before, group, condition)

@@ -25,7 +25,7 @@ class _Modifiers:
     order: tuple[tuple[Expression, bool], ...]
     offset: int
     limit: int | None
-    aggregates: dict[algebra.Aggregate, Variable]
+    aggregates: dict[algebra.AggregateCall, Variable]
     values: Pattern
 
     @property
@@ -143,7 +143,7 @@ class QueryGrammar(PatternGrammar):
         """Parse a SELECT from after its keyword to the end of its modifiers."""
         start = self.token
         modifier = self.word("DISTINCT", "REDUCED")
-        aggregates: dict[algebra.Aggregate, Variable] = {}
+        aggregates: dict[algebra.AggregateCall, Variable] = {}
         chosen = self._choices(aggregates)
         self._dataset()
         where = self._where()
@@ -158,7 +158,7 @@ class QueryGrammar(PatternGrammar):
         pattern = algebra.Project(modifiers.ordered(pattern), variables)
         return modifiers.sliced(algebra.Distinct(pattern) if modifier == "DISTINCT" else pattern)
 
-    def _choices(self, aggregates: dict[algebra.Aggregate, Variable]) -> dict[Variable, Expression | None] | None:
+    def _choices(self, aggregates: dict[algebra.AggregateCall, Variable]) -> dict[Variable, Expression | None] | None:
         """The variables to select, with the expression of each computed one; None for `*`."""
         if self.sign("*"):
             return None
@@ -201,7 +201,7 @@ class QueryGrammar(PatternGrammar):
                 keys.add(variable)
         return pattern
 
-    def _modifiers(self, aggregates: dict[algebra.Aggregate, Variable]) -> _Modifiers:
+    def _modifiers(self, aggregates: dict[algebra.AggregateCall, Variable]) -> _Modifiers:
         keys = self._group_by()
         self.aggregates = aggregates
         having = self._having()
