@@ -10,7 +10,7 @@ import pytest
 
 PACKAGE = Path(__file__).parents[2] / "src" / "tidelog"
 
-BOTTOM = ("errors", "model", "settings")
+BOTTOM = ("errors", "model", "settings", "tuning")
 ENGINE = (*BOTTOM, "values", "rules", "algebra", "kernel", "dictionary")
 MIDDLE = (*ENGINE, "algorithms", "formats", "queries.answers")
 STATE = (*MIDDLE, "algorithms.equality", "store", "engines.local")
@@ -21,6 +21,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "errors": (),
     "model": ("errors",),
     "settings": ("errors",),
+    "tuning": (),
     "values": BOTTOM,
     "rules": (*BOTTOM, "values"),
     "rulesets": (*BOTTOM, "rules"),

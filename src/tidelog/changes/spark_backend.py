@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from tidelog import tuning
 from tidelog.algorithms.equality.policy import PlainChange
 from tidelog.algorithms.update import Algorithm, Outcome, Update
 from tidelog.changes.backend import AppliedChange
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCRATCH, SESSION = "scratch", "session"
-_GATHERED = 2_000_000  # facts of a change up to which the driver writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class SparkBackend:
     def write(self, store: Store, applied: AppliedChange[SparkFacts]) -> WrittenChange | None:
         """Executors write the files of a large change, and of all facts if the store is empty."""
         outcome, version = applied.outcome, applied.after.version
-        if not store.needs_full_snapshot and len(outcome.added) + len(outcome.removed) <= _GATHERED:
+        if not store.needs_full_snapshot and len(outcome.added) + len(outcome.removed) <= tuning.GATHERED_FACTS:
             return None
         self._cluster.report = _no_report
         with self._timed("commit"):

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
-from tidelog.engines.spark.sharded.engine import SMALL, SparkEngine
+from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.settings import Settings
 
 SHARDS = (1, 2, 3, 7)
-SMALLS = (0, 5, SMALL)
+SMALLS = (0, 5, tuning.DRIVER_FACTS)
 SETTINGS = Settings(memory_budget=1 << 33, threads=1)
 
 

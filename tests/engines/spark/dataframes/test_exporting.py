@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import tidelog
+from tidelog import tuning
 from tidelog.engines.spark.cluster.cluster import FrameInput, InProcess, Message, Stage
-from tidelog.engines.spark.dataframes import exporting
 from tidelog.engines.spark.dataframes.exporting import ExportSource, export
 from tidelog.errors import InputError, TidelogError, UsageError
 from tidelog.queries.datalog import Kind
@@ -45,7 +45,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "_FEW", MANY - 1)
+    monkeypatch.setattr(tuning, "EXPORT_ONE_TASK_ROWS", MANY - 1)
 
 
 @pytest.fixture

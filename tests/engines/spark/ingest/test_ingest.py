@@ -14,12 +14,10 @@ import pyarrow.parquet as parquet
 import pytest
 
 from tests.engines.spark.ingest.ingested import Outcome, here, loaded, outcome
-from tidelog import formats
+from tidelog import formats, tuning
 from tidelog.changes.inputs import read_facts, read_files
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import InProcess
-from tidelog.engines.spark.ingest import chunks
-from tidelog.engines.spark.ingest import ingest as ingest_module
 from tidelog.engines.spark.ingest.ingest import IngestSource
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.errors import InputError, UsageError
@@ -182,11 +180,11 @@ def test_nothing_is_a_set_of_facts_too(tmp_path: Path) -> None:
 
 def test_small_sections_and_small_parcels(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = here(sources_of(data), data.parent / "scratch", 1)
-    monkeypatch.setattr(chunks, "_ROWS", 3)
-    monkeypatch.setattr(chunks, "_MESSAGE_BYTES", 100)
+    monkeypatch.setattr(tuning, "CHUNK_ROWS", 3)
+    monkeypatch.setattr(tuning, "TERM_MESSAGE_BYTES", 100)
     monkeypatch.setattr(objects, "_ROWS", 10)
-    monkeypatch.setattr(ingest_module, "_ROUTED", 10)
-    monkeypatch.setattr(ingest_module, "_APPENDED", 100)
+    monkeypatch.setattr(tuning, "ROUTE_ROWS", 10)
+    monkeypatch.setattr(tuning, "NEW_TERMS_BYTES", 100)
     found = here(sources_of(data), data.parent / "scratch", 2)
     assert (found.terms(), found.shards()) == (expected.terms(), expected.shards())
 

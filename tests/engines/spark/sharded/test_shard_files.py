@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tidelog import tuning
 from tidelog.engines.local.facts import WHOLE, Relation
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, in_messages, shards_of_ids, split_by_shard
@@ -87,7 +88,7 @@ def test_homes_are_spread_and_do_not_change() -> None:
 
 
 def test_messages_are_parts_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard_files, "MESSAGE_ROWS", 300)
+    monkeypatch.setattr(tuning, "MESSAGE_ROWS", 300)
     parts = [next(RowBlock.of_bytes(shard_files.to_bytes([part])).all_rows()) for part in in_messages(CASES[5])]
     assert max(map(len, parts)) == 150  # two words a row
     assert np.array_equal(np.concatenate([p.rows for p in parts], axis=1), CASES[5].rows)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
-from tidelog.engines.spark.sharded import worker_dictionary
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, WorkerDictionary, sized, take_snapshot
 from tidelog.model.terms import Term, iri
 
@@ -32,7 +32,7 @@ def check(opened: Dictionary, dictionary: Dictionary) -> None:
 
 
 def test_growing_in_many_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_dictionary, "_FEW", 500)
+    monkeypatch.setattr(tuning, "WORKER_HASHED_TERMS", 500)
     dictionary, snapshot = Dictionary(), DictionarySnapshot()
     for step in range(60):
         grown(dictionary, f"s{step}-", 40 + step)

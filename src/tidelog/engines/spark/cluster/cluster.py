@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.errors import TidelogError
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ _SCHEMA = "target int, tag string, payload binary"
 _ARROW = pa.schema([("target", pa.int32()), ("tag", pa.string()), ("payload", pa.binary())])
 _FAILED = "(failed)"
 _PRESENT = "(present)"
-_PATIENCE = 20  # times as long as looking for garbage takes it is left alone
 
 
 class Message(NamedTuple):
@@ -192,7 +192,7 @@ class _GarbageCollector:
             gc.unfreeze()
             gc.collect()
             end = monotonic()
-            self.due = end + _PATIENCE * (end - start)
+            self.due = end + tuning.CLEANUP_INTERVAL * (end - start)
         gc.freeze()
 
 

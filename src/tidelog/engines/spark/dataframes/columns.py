@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.batch import first_bytes
 from tidelog.engines.local.facts import LocalFacts, Relation
@@ -26,8 +27,6 @@ from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE, Term, plain, to_value
 from tidelog.queries.datalog import Kind
-
-BLOCK = 1 << 15  # rows that are handed on at a time
 
 RowKey = tuple[int, ...]
 
@@ -76,8 +75,8 @@ def rows(facts: LocalFacts, E: LocalFacts, part: RowSlice, kind: Kind) -> Iterat
         given = E.table(relation)
         for run in table.runs:
             start, stop = _position(run, relation, part.low, 0), _position(run, relation, part.high, len(run))
-            for at in range(start, stop, BLOCK):
-                piece = Run(run.layout, run.rows[:, at : min(at + BLOCK, stop)])
+            for at in range(start, stop, tuning.DATAFRAME_BLOCK_ROWS):
+                piece = Run(run.layout, run.rows[:, at : min(at + tuning.DATAFRAME_BLOCK_ROWS, stop)])
                 if table.tombstones is not None:
                     piece = piece.keep(~table.tombstones.contains_run(piece))
                 some = _marked(relation, piece, given, kind)

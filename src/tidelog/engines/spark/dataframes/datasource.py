@@ -18,6 +18,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, EqualTo, InputPartition
 from pyspark.sql.types import BooleanType, StringType, StructField, StructType
 
+from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.dataframes import NAME
 from tidelog.engines.spark.dataframes.columns import (
@@ -97,7 +98,6 @@ def _one_of(name: str, given: Mapping[str, str], choices: tuple[str, ...]) -> st
 
 EXPLICIT, CHANGE = "explicit", "change"
 GAINED, LOST = "added", "removed"
-_ROWS = 250_000  # of one partition, unless said otherwise
 _PREDICATE = 1  # the column of a triple that tables are split by
 
 
@@ -211,7 +211,7 @@ class RelationReader(DataSourceReader):
     def partitions(self) -> Sequence[ReadPartition]:
         parts = []
         for which, (_, shown) in enumerate(self.request.shown()):
-            count = self.request.options.partitions or -(-len(shown.facts) // _ROWS)
+            count = self.request.options.partitions or -(-len(shown.facts) // tuning.PARTITION_ROWS)
             parts += [ReadPartition(which, each) for each in slices(shown.facts, count)]
         return parts
 

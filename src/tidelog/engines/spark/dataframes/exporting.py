@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from tidelog import formats
+from tidelog import formats, tuning
 from tidelog.engines.spark.cluster.cluster import Cluster, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
@@ -38,9 +38,6 @@ from tidelog.queries.export import (
 
 FORMATS = ("ntriples", "nquads", "csv", "tsv", "parquet", DELTA)
 _PREDICATE = 1  # the column
-_TASKS_PER_CORE = 4  # tasks for each core, so that slow ones even out
-_ROWS = 1_000_000  # of a part at most
-_FEW = 100_000  # rows that one task writes as quickly as many would
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +148,7 @@ class _ExportJob:
         """Write all relations, each into its folder; of attempts that were not reported nothing stays."""
         mark = f"part-{uuid.uuid4().hex[:12]}"
         tasks = [task for p, folder in folders.items() for task in self._tasks(p, folder, mark)]
-        partitions = min(len(tasks), _TASKS_PER_CORE * self.cluster.cores) or 1
+        partitions = min(len(tasks), tuning.EXPORT_TASKS_PER_CORE * self.cluster.cores) or 1
         task = partial(_write, self.source, self.format, self.by, tasks, partitions)
         reported: set[str] = set()
         try:
@@ -166,8 +163,8 @@ class _ExportJob:
     def _tasks(self, relation: str, folder: Path, mark: str) -> Iterator[ExportTask]:
         folder.mkdir(exist_ok=True)
         facts = self.source.shown(relation).facts
-        cores = self.cluster.cores if len(facts) > _FEW else 1
-        for number, each in enumerate(slices(facts, max(cores, -(-len(facts) // _ROWS)))):
+        cores = self.cluster.cores if len(facts) > tuning.EXPORT_ONE_TASK_ROWS else 1
+        for number, each in enumerate(slices(facts, max(cores, -(-len(facts) // tuning.EXPORT_PART_ROWS)))):
             yield ExportTask(relation, self.columns[relation], str(folder), f"{mark}-{number:05d}", each)
 
 

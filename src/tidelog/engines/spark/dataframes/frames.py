@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from tidelog import tuning
 from tidelog.algorithms.equality.policy import mode_of
 from tidelog.changes.state import restored, state_at
 from tidelog.engines.local.engine import LocalEngine
@@ -51,9 +52,6 @@ def _read(spark: SparkSession, columns: str, options: Mapping[str, str]) -> Data
     frame = spark.read.format(NAME).schema(columns).options(**options).load()
     assert frame.schema  # asks a Connect server whether it knows the source
     return frame
-
-
-_KEPT = 2  # versions that a process holds open
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +124,7 @@ def view(path: str, version: int | None = None) -> VersionView:
         found = _views.get((path, version)) if version is not None else None
         if found is None:
             found = VersionView(path, version)
-            while len(_views) >= _KEPT:
+            while len(_views) >= tuning.OPEN_VERSIONS:
                 _views.popitem(last=False)[1].close()
         _views[path, found.state.version] = found
         _views.move_to_end((path, found.state.version))

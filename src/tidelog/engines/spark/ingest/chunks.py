@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary.arena import hash_many, indices
 from tidelog.dictionary.batch import Batch, Codes
 from tidelog.kernel.array_file import AnyArray, read_packed, write_packed
@@ -25,9 +26,6 @@ from tidelog.kernel.rows import Ints
 
 BUCKETS = 64
 _SHIFT = np.uint64(26)
-_ROWS = 1 << 20  # of a section, and so of a parcel of packed rows, about
-_BYTES = 64 << 20  # of the terms of a section, about
-_MESSAGE_BYTES = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class FactChunk:
         """The terms of the buckets from one up to another: (first bucket, what `terms_of` reads)."""
         first = low
         for bucket in range(low, high):
-            if bucket + 1 == high or self._bytes(first, bucket + 2) > _MESSAGE_BYTES:
+            if bucket + 1 == high or self._bytes(first, bucket + 2) > tuning.TERM_MESSAGE_BYTES:
                 yield first, self._arrays(first, bucket + 1)
                 first = bucket + 1
 
@@ -91,7 +89,7 @@ def chunks(batches: Iterable[Batch]) -> Iterator[FactChunk]:
             continue
         gathered.append(batch)
         rows, nbytes = rows + len(batch), nbytes + batch.terms.nbytes
-        if rows >= _ROWS or nbytes >= _BYTES:
+        if rows >= tuning.CHUNK_ROWS or nbytes >= tuning.CHUNK_TERM_BYTES:
             yield chunk(gathered)
             gathered, rows, nbytes = [], 0, 0
     if gathered:

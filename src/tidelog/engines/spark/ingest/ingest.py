@@ -21,6 +21,7 @@ from uuid import uuid4
 import numpy as np
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
 from tidelog.engines.local.facts import Relation
@@ -58,10 +59,6 @@ if TYPE_CHECKING:
 
 IngestSource = FactFile | FrameSource | RemoteSource
 Progress = Callable[[str], None]
-_FOR_ONE = 512 << 20  # bytes of input for each task that gives ids, at most as long as there are buckets
-_APPENDED = 256 << 20  # bytes of new terms that are added at once, about
-_UNKNOWN = 4  # such tasks for each core, if nobody knows how large the input is
-_ROUTED = 1 << 20  # rows for each task that sends rows home, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +147,7 @@ def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
     some: list[pa.Array] = []
     for part in parts:
         some.append(part)
-        if sum(p.nbytes for p in some) > _APPENDED:
+        if sum(p.nbytes for p in some) > tuning.NEW_TERMS_BYTES:
             yield pa.concat_arrays(some)
             some.clear()
     if some:
@@ -199,7 +196,7 @@ class _Encoded:
         tasks: list[list[CodesFile]] = [[]]
         rows = 0
         for chunk in self.chunks:
-            if rows >= _ROUTED:
+            if rows >= tuning.ROUTE_ROWS:
                 tasks.append([])
                 rows = 0
             tasks[-1].append(chunk)
@@ -245,8 +242,8 @@ class _IngestJob:
 
     def _id_tasks(self, nbytes: int, frames: Sequence[IngestSource]) -> int:
         """How many tasks give ids: as many as the input needs, of which some parts do not tell how large they are."""
-        unknown = _UNKNOWN * self.cluster.cores if frames else 0
-        return min(BUCKETS, max(self.cluster.cores, nbytes // _FOR_ONE, unknown))
+        unknown = tuning.ID_TASKS_PER_CORE * self.cluster.cores if frames else 0
+        return min(BUCKETS, max(self.cluster.cores, nbytes // tuning.ID_TASK_BYTES, unknown))
 
     def _inputs(
         self, parsing: ParseTask, frames: Sequence[FrameSource | RemoteSource], counted: bool = False

@@ -23,16 +23,13 @@ from uuid import uuid4
 
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.spark.cluster.cluster import Message
 from tidelog.engines.spark.ingest.chunks import BUCKETS, FactChunk, chunks
 from tidelog.errors import InputError
 from tidelog.formats import FAIL, QUARANTINE, BadLineCollector, FactFile, OnBadLine, Span, from_arrow
 from tidelog.kernel.array_file import pack
-
-LARGEST = 64 << 20  # bytes of a split at most: a task stays below a gigabyte
-_SMALLEST = 1 << 20  # smaller ones cost more to start than to read
-_ROUNDS = 3  # splits for each core, so that an uneven end does not matter
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -
 
 
 def _split_size(total: int, cores: int) -> int:
-    return max(_SMALLEST, min(LARGEST, total // (cores * _ROUNDS)))
+    return max(tuning.SPLIT_FEWEST_BYTES, min(tuning.SPLIT_MOST_BYTES, total // (cores * tuning.SPLITS_PER_CORE)))
 
 
 Interval = tuple[float, float]

@@ -16,6 +16,7 @@ from operator import or_
 from pathlib import Path
 from uuid import uuid4
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_builder import FactBuilder
@@ -126,7 +127,6 @@ def by_shard(driver: Driver, found: ShardResults, number: int, kind: str, key: i
 
 _NO_RULES = Evaluation({}, ())
 _NO_CONSTANTS: Mapping[Term, int] = {}
-_GENEROUS = 8  # shards up to which each may hand back as much as the driver holds
 
 Stages = Callable[[str], Sequence[Stage]]
 
@@ -277,7 +277,7 @@ class Driver:
                 frozenset(LIVE_NODES.keys()),
                 specs(roots),
                 self.partition_keys,
-                self.small * min(_GENEROUS, self.shards) // self.shards,
+                self.small * min(tuning.FULL_RESULT_SHARDS, self.shards) // self.shards,
                 rules,
             )
             path = job.write()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work, proofs_by_supports
 from tidelog.algebra.sourced_rule import SourcedRule, guarded, pivoted
 from tidelog.dictionary import Dictionary
@@ -28,9 +29,6 @@ from tidelog.engines.spark.sharded.worker_cache import Evaluation, PlanEntry, Su
 from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Rule, Variable
 from tidelog.settings import Settings
-
-_KEPT = 4_096  # plans
-_SKEWED = 8  # a value with this share of the rows of a relation, or more, makes a bad home: one of so many
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class PlanCache:
         key = rule, tuple(-1 if size <= self.few else size.bit_length() for size in sizes), skewed
         found = self._prepared.get(key)
         if found is None:
-            if len(self._prepared) >= _KEPT:
+            if len(self._prepared) >= tuning.PREPARED_RULES:
                 self._prepared.clear()
             found = self._prepared[key] = self._make(rule, sizes, skewed)
         return found
@@ -80,7 +78,7 @@ def _is_skewed(node: SetNode, part: SetPart) -> bool:
     """Whether few values are most of the second column of what is read."""
     stats = node.resolved().stats
     for stat in map(stats.__getitem__, part.among(stats)):
-        if stat.popular and max(stat.popular.values()) * _SKEWED > stat.rows:
+        if stat.popular and max(stat.popular.values()) * tuning.SKEW_SHARE > stat.rows:
             return True
     return False
 
@@ -111,8 +109,6 @@ def _terms(expression: Expression) -> Iterator[Term]:
         yield Term(expression)
 
 
-SMALL = 100_000
-_NEAR = 10  # times as much as the driver holds it may read for the rules of one call
 _ANSWER = "(answer)"
 
 Rules = Sequence[SourcedRule[SparkFacts]]
@@ -135,7 +131,7 @@ class SparkEngine:
         dictionary: Dictionary,
         scratch: Path,
         shards: int | None = None,
-        small: int = SMALL,
+        small: int = tuning.DRIVER_FACTS,
         settings: Settings | None = None,
     ) -> None:
         """`scratch` is a directory that driver and executors share; up to `small` rows stay with the driver."""
@@ -273,7 +269,7 @@ class SparkEngine:
 
     def _divide(self, rules: Rules) -> _Divided:
         """Rules without a match for some atom are left out."""
-        divided, left = _Divided(), _NEAR * self.driver.small
+        divided, left = _Divided(), tuning.DRIVER_READ_RATIO * self.driver.small
         for sourced in rules:
             rule = sourced.rule
             nodes = tuple(s.node.resolved() for s in sourced.sources)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from operator import or_
 
+from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.sharded.driver import Driver, counts_of, whole_tally, within
 from tidelog.engines.spark.sharded.nodes import DriverSet, OfPredicate, PositiveFacts, SetNode, SetOperation, StoredSet
@@ -19,9 +20,6 @@ from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, part_of
 from tidelog.engines.spark.sharded.tally_nodes import CountsOf, DriverTally, Ones, TallyNode, TallySum
 from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Atom
-
-_SPINE = 16  # sets in files added one after the other, or taken away, before they are made one
-_DEEPEST = 48  # operations in an expression before it is written
 
 
 class SparkFacts:
@@ -154,7 +152,7 @@ def _simplified(driver: Driver, op: str, left: SetNode, right: SetNode) -> SetNo
 
 def _compacted(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
     """An operation on a set that the same operation was done to before: small changes are made one, as runs are."""
-    if one.resolved().depth > _DEEPEST:
+    if one.resolved().depth > tuning.EXPRESSION_DEPTH:
         driver.force(one)
     made = SetOperation(op, one, other)
     if op == "&":
@@ -166,7 +164,7 @@ def _compacted(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode
         left = made.left
         assert isinstance(left, SetOperation)
         settled = _compacted(driver, op, left.left, together)
-    elif len(changes) >= _SPINE:
+    elif len(changes) >= tuning.UNMERGED_SETS:
         start = _start(changes)
         together = reduce(lambda a, b: SetOperation("|", a, b), changes[start:])
         driver.force(together)
@@ -190,15 +188,12 @@ def _spine(node: SetOperation) -> tuple[list[SetNode], SetNode]:
 
 def _start(changes: Sequence[SetNode]) -> int:
     """From which change on they are made one: the last few, and those before that are not much larger than these."""
-    start = len(changes) - _SPINE // 4
+    start = len(changes) - tuning.UNMERGED_SETS // 4
     tail = sum(c.total() for c in changes[start:])
     while start > 0 and changes[start - 1].total() < 2 * tail:
         start -= 1
         tail += changes[start].total()
     return start
-
-
-_DEEPEST_TALLY = 16  # operations in an expression before it is written
 
 
 class SparkTally:
@@ -238,7 +233,7 @@ class SparkTally:
         if op == "+" and not left.total():
             return other
         made = TallySum(op, left, right)
-        if made.depth > _DEEPEST_TALLY:
+        if made.depth > tuning.TALLY_DEPTH:
             driver.force_tally(made)
         return SparkTally(driver, made)
 

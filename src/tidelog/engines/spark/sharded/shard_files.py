@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.kernel import rows as packed
 from tidelog.kernel.array_file import ArrayReader, ArrayWriter, Place, map_arrays
@@ -28,9 +29,6 @@ from tidelog.model.terms import TRIPLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HIGH = np.uint64(33)
-_SAMPLE = 256  # rows looked at to see whether a column has few values, and how many are few
-_SCANS = 8  # values looked for one by one before it pays to sort by them
-MESSAGE_ROWS = 1 << 20  # rows of a parcel at most: eight megabytes where a row is one word
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,7 @@ def rows_of(facts: LocalFacts, relations: Iterable[Relation] | None = None) -> I
 
 def in_messages(rows: RelationRows) -> Iterator[RelationRows]:
     """The rows in parts that are small enough for a parcel."""
-    most = MESSAGE_ROWS // rows.layout.words
+    most = tuning.MESSAGE_ROWS // rows.layout.words
     for start in range(0, len(rows), most):
         yield rows.take(slice(start, start + most))
 
@@ -182,7 +180,7 @@ class RowBlock:
         rows, order = self.rows(relation), (1, 0)
         scans = self._scans[relation] = self._scans.get(relation, 0) + 1
         run = self.run(relation)
-        if scans <= _SCANS and order not in run.orders():
+        if scans <= tuning.SCANS_BEFORE_SORT and order not in run.orders():
             return rows.take(np.flatnonzero(rows.layout.unpack(rows.rows, 1) == value))
         (low,), (high,) = run.ranges(order, (value,), 1)
         first = rows.layout.unpack(run.in_order(order)[:, low:high], 1)
@@ -213,17 +211,17 @@ def stat(rows: RelationRows) -> Stat:
 
 def _popular(values: Ints) -> dict[int, int] | None:
     """How often each value occurs, if values are few; a sample tells where it is not worth counting."""
-    sample = values[:: max(1, len(values) // _SAMPLE)][:_SAMPLE]
-    if len(values) > _SAMPLE and len(np.unique(sample)) > _SAMPLE // 2:
+    sample = values[:: max(1, len(values) // tuning.VALUE_SAMPLE_ROWS)][: tuning.VALUE_SAMPLE_ROWS]
+    if len(values) > tuning.VALUE_SAMPLE_ROWS and len(np.unique(sample)) > tuning.VALUE_SAMPLE_ROWS // 2:
         return None
     low = int(values.min())
-    if int(values.max()) - low < 4 * len(values) + _SAMPLE:
+    if int(values.max()) - low < 4 * len(values) + tuning.VALUE_SAMPLE_ROWS:
         counts = np.bincount(values - low)
         found = np.flatnonzero(counts)
         counts, found = counts[found], found + low
     else:
         found, counts = np.unique(values, return_counts=True)
-    return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= _SAMPLE else None
+    return dict(zip(found.tolist(), counts.tolist(), strict=True)) if len(found) <= tuning.VALUE_SAMPLE_ROWS else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import pickle
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.fact_builder import FactBuilder
@@ -23,7 +24,6 @@ from tidelog.engines.spark.cluster.cluster import Message
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, SetPart
 from tidelog.engines.spark.sharded.shard_files import (
-    MESSAGE_ROWS,
     RelationRows,
     RowBlock,
     in_messages,
@@ -151,7 +151,7 @@ def to_shards(tag: str, rows: list[RelationRows], key: int, shards: int) -> Iter
     for shard, parts in by_shard.items():
         waiting: list[RelationRows] = []
         for part in parts:
-            is_full = sum(map(len, waiting)) + len(part) > MESSAGE_ROWS
+            is_full = sum(map(len, waiting)) + len(part) > tuning.MESSAGE_ROWS
             if waiting and (is_full or waiting[-1].relation == part.relation):  # a piece has each relation once
                 yield Message(shard, tag, to_bytes(waiting))
                 waiting = []

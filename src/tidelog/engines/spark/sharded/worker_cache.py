@@ -18,6 +18,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from uuid import uuid4
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts, Relation
@@ -49,7 +50,6 @@ from tidelog.model.terms import Term
 from tidelog.rules.syntax import Atom, Rule
 from tidelog.settings import Settings
 
-_FEW = 2_048  # rows of a file that are copied into one array
 _OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
     "|": operator.or_,
     "-": operator.sub,
@@ -157,7 +157,7 @@ class SetReader:
             self.rows_read += count
             if part.value is not None:
                 yield block.having(relation, part.value)
-            elif count <= _FEW:
+            elif count <= tuning.WORKER_COPIED_ROWS:
                 yield block.rows(relation)
             else:
                 yield relation, block.run(relation)
@@ -167,7 +167,7 @@ class SetReader:
         found = list(parts)
         rows = [p for p in found if isinstance(p, RelationRows) and len(p)]
         tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, RelationRows)}
-        if sum(map(len, rows)) <= _FEW and not tables:
+        if sum(map(len, rows)) <= tuning.WORKER_COPIED_ROWS and not tables:
             few = LocalFacts.of_rows(self.dictionary, [(r.relation, r.layout.arity, r.rows) for r in rows])
             if few is not None:
                 return few
@@ -292,9 +292,6 @@ class Job:
         return path
 
 
-_MOST_ENGINES = 4  # engines that a process serves
-_MOST_PLANS = 10_000
-_MOST_WINDOWS = 64  # sets of rules
 _WORKERS: dict[str, WorkerCache] = {}
 
 
@@ -315,14 +312,14 @@ class WorkerCache:
     def plan(self, number: int, pickled: Mapping[int, bytes]) -> RulePlan:
         """Read once, so that what the local engine remembers of its rules is found again."""
         if number not in self._plans:
-            if len(self._plans) >= _MOST_PLANS:
+            if len(self._plans) >= tuning.WORKER_PLANS:
                 self._plans.clear()
             self._plans[number] = pickle.loads(pickled[number])
         return self._plans[number]
 
     def rules(self, window: SupportWindow) -> list[Rule]:
         if window.rules not in self._windows:
-            if len(self._windows) >= _MOST_WINDOWS:
+            if len(self._windows) >= tuning.WORKER_RULE_SETS:
                 self._windows.clear()
             self._windows[window.rules] = pickle.loads(window.rules)
         return self._windows[window.rules]
@@ -366,7 +363,7 @@ def worker_cache_of(job: Job) -> WorkerCache:
     dictionary.preload(job.constants)
     worker = _WORKERS.get(job.engine)
     if worker is None:
-        while len(_WORKERS) >= _MOST_ENGINES:
+        while len(_WORKERS) >= tuning.WORKER_ENGINES:
             _WORKERS.pop(next(iter(_WORKERS)))
         worker = _WORKERS[job.engine] = WorkerCache(dictionary, job.shards, job.memory)
     if worker.reader.nodes is not job.nodes:

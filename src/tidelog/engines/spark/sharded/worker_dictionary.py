@@ -22,11 +22,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import CHUNK_BYTES, Ids, StoredChunk
 from tidelog.model.terms import Term
-
-_FEW = 100_000  # terms beyond those in the slots file that a process hashes itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def take_snapshot(
     if before.slots is not None and before.covered == len(dictionary):
         return sized(dictionary, before)
     slots = before.slots
-    if slots is None or len(dictionary) - slots.terms > max(_FEW, slots.terms // 8):
+    if slots is None or len(dictionary) - slots.terms > max(tuning.WORKER_HASHED_TERMS, slots.terms // 8):
         size, words = dictionary.snapshot()
         slots = SlotsFile(_write_slots(scratch, words), size)
     size = len(dictionary)

@@ -1,4 +1,4 @@
-"""Rule sets: ρdf, RDFS and OWL 2 RL. The rules are data, in `rules/rulesets/*.dl`; here they are put together.
+"""Rule sets: ρdf, RDFS and OWL 2 RL. The rules are data, in `*.dl` in this directory; the functions put them together.
 
 >>> import tidelog
 >>> kb = tidelog.open()
@@ -103,7 +103,7 @@ def _together(name: str, *files: str) -> RuleSet:
 
 @cache
 def _read(file: str) -> tuple[Rule, ...]:
-    text = resources.files("tidelog.rules").joinpath("rulesets", f"{file}.dl").read_text(encoding="utf-8")
+    text = resources.files("tidelog.rulesets").joinpath(f"{file}.dl").read_text(encoding="utf-8")
     return tuple(parse_rules(text, f"{file}.dl"))
 
 
