@@ -1,10 +1,10 @@
-"""What a user may hand in as facts or rules, turned into parsed batches and rules.
+"""Reads what users give as facts or rules, and returns parsed batches and rules.
 
 text                      parent(ann, bob) .  or rules
 a path or a glob          "family.ttl", "data/*.nt.gz", "program.rls" (with its imports), "rules.n3", "rules.ruleml"
 rows by relation          {"parent": [("ann", "bob")]}, a pandas or Spark DataFrame, an Arrow or Delta table, a Path
-such a table alone        if its columns are called subject, predicate and object
-a directory               parts of one file, a Delta table, or an export of several relations
+one such table alone      if its columns are subject, predicate and object
+a directory               the parts of one file, a Delta table, or several relations
 an rdflib Graph           its triples
 rules                     text, a path, a Rule
 a list                    of any of these
@@ -36,14 +36,13 @@ _COMPRESSION = 10  # how many times larger RDF text is than its gzip
 Prefixes = Mapping[str, str]
 NONE: Prefixes = MappingProxyType({})
 
-
-# Where facts come from: a file (`formats.FactFile`), a DataFrame, a URL, or rows that were parsed already.
+# A source of facts: a file (`formats.FactFile`), a DataFrame, a URL, or parsed rows.
 Batches = Iterable[Batch]
 
 
 @dataclass
 class Input:
-    """Facts (some parsed, some still to be read) and rules."""
+    """Facts and rules. Programs are parsed already; `batches` are read later."""
 
     facts: list[Fact] = field(default_factory=list)
     batches: list[Batches] = field(default_factory=list)
@@ -51,26 +50,26 @@ class Input:
     prefixes: dict[str, str] = field(default_factory=dict)
 
     def add_program(self, program: RuleFile, folder: Path) -> None:
-        """A program's facts, rules and imports; paths are relative to its folder."""
+        """Add the facts, rules and imports of a program; paths are relative to its folder."""
         self.facts += program.facts
         self.rules += program.rules
         self.prefixes |= program.prefixes
         self.batches += [formats.read_import(i, folder) for i in program.imports]
 
     def skipping_bad_lines(self, on_bad_line: formats.OnBadLine | None) -> Input:
-        """The same; bad lines of its files are told to somebody and left out."""
+        """The same input, but `on_bad_line` is called for each bad line, which is skipped. None: the first raises."""
         if on_bad_line is None:
             return self
-        told = [b.skipping_bad_lines(on_bad_line) if isinstance(b, formats.FactFile) else b for b in self.batches]
-        return replace(self, batches=told)
+        skipping = [b.skipping_bad_lines(on_bad_line) if isinstance(b, formats.FactFile) else b for b in self.batches]
+        return replace(self, batches=skipping)
 
     @property
     def is_remote(self) -> bool:
-        """Whether some of it can be read by Spark only."""
+        """Whether only Spark can read a part of the input."""
         return any(isinstance(source, formats.RemoteSource) for source in self.batches)
 
     def nbytes(self) -> int:
-        """About how large the files are; what is in memory already does not count."""
+        """About how many bytes the files have. Data in memory is not counted."""
         files = (source for source in self.batches if isinstance(source, formats.FactFile))
         return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
 
@@ -82,9 +81,24 @@ class Input:
         else:
             raise UsageError(f"{path} is a program, whose facts say what they are; leave out relation={relation!r}")
 
+    def add_source(self, source: object, relation: str | None = None) -> bool:
+        """Add a table, a graph, a URL or a path; return whether the source is one. Raises if it cannot be read."""
+        if formats.table_kind(source):
+            self.batches += _batches(*formats.as_relation(source, relation))
+        elif isinstance(source, str) and _URL.match(source):
+            self.batches.append(formats.RemoteSource(source, relation))
+        elif isinstance(source, str | Path):
+            for path in expand_paths([source]):
+                self.add_path(path, relation)
+        elif _is_graph(source):
+            self.batches.append([formats.from_rdflib(source)])
+        else:
+            return False
+        return True
+
 
 def read_text(path: Path) -> str:
-    """A program's text; a missing or undecodable file is an `InputError`."""
+    """The text of a UTF-8 file."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -94,12 +108,12 @@ def read_text(path: Path) -> str:
 
 
 def read_program(path: Path) -> RuleFile:
-    """All that a rule file says, in the language that its name stands for; ours unless another is known."""
+    """The program in a file. The file name gives the language; our own rule language is the default."""
     return LANGUAGES.get(path.suffix, parse_program)(read_text(path), str(path))
 
 
 def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
-    """Files named directly or by a glob; a pattern that matches nothing is an error."""
+    """The files of paths and glob patterns. A pattern without a match is an error."""
     for pattern in patterns:
         path = Path(pattern)
         if path.exists() or not glob.has_magic(str(pattern)):
@@ -112,19 +126,10 @@ def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
 
 
 def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
-    """Data files and programs, directories, rdflib graphs and tables; `relation` is what rows without a name are."""
+    """Reads data files, programs, directories, rdflib graphs and tables. `relation` is the relation of their rows."""
     result = Input()
     for source in sources:
-        if formats.table_kind(source):
-            result.batches += _batches(*formats.as_relation(source, relation))
-        elif _is_graph(source):
-            result.batches.append([formats.from_rdflib(source)])
-        elif isinstance(source, str) and _URL.match(source):
-            result.batches.append(formats.RemoteSource(source, relation))
-        elif isinstance(source, str | Path):
-            for path in expand_paths([source]):
-                result.add_path(path, relation)
-        else:
+        if not result.add_source(source, relation):
             raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob, an rdflib Graph or a table")
     return result
 
@@ -134,12 +139,12 @@ def _data(path: Path, relation: str | None) -> list[Batches]:
 
 
 def _is_graph(source: object) -> bool:
-    """Asked last: a DataFrame of Spark Connect says of any name that it has a column of it."""
+    """Whether it is an rdflib graph. Test for a table first: a Spark Connect DataFrame has every attribute."""
     return hasattr(source, "triples") and hasattr(source, "namespaces")
 
 
 def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
-    """Facts in any of the forms above; rules are refused. A text may use `prefixes`; a file declares its own."""
+    """Facts in any of the forms above; rules are refused. A text may use `prefixes`; a file has its own."""
     result = Input()
     _add_facts(result, source, prefixes)
     return result
@@ -148,48 +153,35 @@ def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
 def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
     if source is None:
         return
-    if isinstance(source, str | Path):
-        _add_text_or_path(result, source, prefixes)
+    if isinstance(source, str) and not _looks_like_path(source):
+        result.add_program(parse_program(source, only="facts", prefixes=prefixes), Path())
     elif isinstance(source, Mapping):
         result.batches += [each for name, rows in source.items() for each in _batches(str(name), rows)]
     elif isinstance(source, Fact):
         result.facts.append(source)
-    elif formats.table_kind(source):
-        result.batches += _batches(*formats.as_relation(source, None))
-    elif _is_graph(source):
-        result.batches.append([formats.from_rdflib(source)])
-    elif isinstance(source, Sequence) and all(isinstance(f, Fact) for f in source):
+    elif isinstance(source, Sequence) and not isinstance(source, str) and all(isinstance(f, Fact) for f in source):
         result.facts += source
     elif isinstance(source, list):
         for part in source:
             _add_facts(result, part, prefixes)
-    else:
+    elif not result.add_source(source):
         raise UsageError(
             f"cannot read facts from {type(source).__name__}; give text, a path, an rdflib Graph, "
             'or a dict such as {"parent": [("ann", "bob")]}'
         )
-
-
-def _add_text_or_path(result: Input, source: str | Path, prefixes: Prefixes) -> None:
-    if isinstance(source, str) and _URL.match(source) and _looks_like_path(source):
-        result.batches.append(formats.RemoteSource(source))
-    elif isinstance(source, Path) or _looks_like_path(source):
-        result.add_path(Path(source))
-        if result.rules:
-            raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")
-    else:
-        result.add_program(parse_program(source, only="facts", prefixes=prefixes), Path())
+    elif result.rules:
+        raise UsageError(f"{source} holds rules; facts are expected here (give rules as add_rules or remove_rules)")
 
 
 def _looks_like_path(text: str) -> bool:
-    """Only a text without spaces and brackets that ends like a file of a known kind is a path; facts end with a dot."""
+    """Whether a text has no spaces and brackets, and ends like the name of a known file. Facts end with a dot."""
     return not any(c.isspace() or c in "([\"'" for c in text) and (
         text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text))
     )
 
 
 def _batches(name: str, rows: object) -> list[Batches]:
-    """Rows of one relation."""
+    """The sources of the rows of one relation."""
     if name.startswith("("):
         raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
     if isinstance(rows, Path):

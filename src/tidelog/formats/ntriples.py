@@ -30,15 +30,7 @@ import pyarrow.compute as pc
 from tidelog.dictionary.batch import Batch, Codes, batch_of_terms, compact_batch, first_bytes
 from tidelog.errors import InputError, Location
 from tidelog.formats.source import OnBadLine, Span, lines_before, opened, opened_span, whole_lines
-from tidelog.formats.term_text import (
-    BLANK_TEXT,
-    IRI_TEXT,
-    LITERAL_TEXT,
-    canonical,
-    canonical_iri,
-    canonical_literal,
-    canonical_terms,
-)
+from tidelog.formats.term_text import TERM_TEXTS, canonical, canonical_terms
 from tidelog.model.terms import Term, is_blank
 
 _BLANKS = re.compile(r"[ \t]*")
@@ -46,19 +38,11 @@ _SUBJECT = "a subject (IRI or blank node)"
 _PREDICATE = "a predicate (IRI)"
 _OBJECT = "an object (IRI, blank node or literal)"
 _GRAPH = "a graph name (IRI or blank node) or '.'"
-# First character of a term -> its pattern, the function that makes a match canonical, and the message for other texts.
-_KINDS: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str]], Term | None], str]] = {
-    "<": (
-        IRI_TEXT,
-        lambda match: canonical_iri(match[1]),
-        "not an IRI: it must end in '>' and hold no space, quote, '<', '{', '}', '|', '^', '`' or wrong escape",
-    ),
-    "_": (BLANK_TEXT, lambda match: Term(match[0]), "not a blank node: expected a label such as _:b0"),
-    '"': (
-        LITERAL_TEXT,
-        canonical_literal,
-        'not a literal: expected "text", "text"@language or "text"^^<datatype> with valid escapes',
-    ),
+# First character of a term -> the message if the text is no such term.
+_PROBLEMS = {
+    "<": "not an IRI: it must end in '>' and hold no space, quote, '<', '{', '}', '|', '^', '`' or wrong escape",
+    "_": "not a blank node: expected a label such as _:b0",
+    '"': 'not a literal: expected "text", "text"@language or "text"^^<datatype> with valid escapes',
 }
 
 
@@ -123,11 +107,11 @@ class _LineParser:
         if not first or first not in kinds:
             found = f"found {first!r}" if first else "the line ends"
             raise self.error(f"expected {expected}, {found}")
-        pattern, canonical_term, problem = _KINDS[first]
+        pattern, canonical_term = TERM_TEXTS[first]
         match = pattern.match(self.text, self.at)
         term = canonical_term(match) if match else None
         if match is None or term is None:
-            raise self.error(problem)
+            raise self.error(_PROBLEMS[first])
         self.at = match.end()
         return term
 

@@ -80,6 +80,11 @@ TERMS_METADATA = {b"tidelog": b"terms"}
 _ROWS = 1 << 16
 
 
+def terms_schema(names: Sequence[str]) -> pa.Schema:
+    """The schema of columns of term texts, with the mark, so that they are read back exactly."""
+    return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
+
+
 def from_rows(predicate: str, rows: Iterable[Sequence[object]]) -> Batch:
     """A batch of rows of Python values.
 

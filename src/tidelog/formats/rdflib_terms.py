@@ -24,12 +24,8 @@ def term_of(node: Node) -> Term:
     >>> term_of(Literal("Dresden", lang="de"))
     '"Dresden"@de'
     """
-    if isinstance(node, URIRef):
-        return terms.iri(str(node))
-    if isinstance(node, BNode):
-        return Term(f"_:{node}")
-    if isinstance(node, Literal):
-        return terms.literal(str(node), str(node.datatype or terms.STRING), node.language or "")
+    if isinstance(node, URIRef | BNode | Literal):
+        return terms.to_term(node)
     raise InputError(f"{node!r} ({type(node).__name__}) cannot stand in a triple; use URIRef, BNode or Literal")
 
 

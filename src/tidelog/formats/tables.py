@@ -20,7 +20,7 @@ import pyarrow.parquet as parquet
 
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
-from tidelog.formats.objects import TERMS_METADATA, from_arrow
+from tidelog.formats.objects import from_arrow, terms_schema
 from tidelog.formats.writers import TermBlock
 from tidelog.model.terms import TRIPLE
 
@@ -95,11 +95,6 @@ def _dataset(table: Any) -> Any:
         raise InputError(f"{table.table_uri}: not a readable Delta table: {error}") from None
 
 
-def delta_schema(names: Sequence[str]) -> pa.Schema:
-    """The schema of columns of term texts, with a mark, so that they are read back exactly."""
-    return pa.schema([pa.field(name, pa.string(), False, TERMS_METADATA) for name in names])
-
-
 @dataclass(frozen=True, slots=True)
 class DeltaTarget:
     """A Delta table to write: path, relation, columns and partition columns."""
@@ -119,7 +114,7 @@ def write_delta(target: DeltaTarget, blocks: Iterable[TermBlock]) -> int:
     check_delta()
     import deltalake
 
-    schema, written = delta_schema(target.columns), 0
+    schema, written = terms_schema(target.columns), 0
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal written
@@ -142,7 +137,7 @@ def write_delta(target: DeltaTarget, blocks: Iterable[TermBlock]) -> int:
 
 def write_delta_file(path: Path, names: Sequence[str], blocks: Iterable[TermBlock]) -> int:
     """Write a Parquet file that `commit_delta` can add to a table; return the number of rows."""
-    schema = delta_schema(names)
+    schema = terms_schema(names)
     with parquet.ParquetWriter(path, schema, compression="zstd") as writer:
         for block in blocks:
             writer.write_batch(_batch(block, schema))
@@ -168,7 +163,7 @@ def commit_delta(target: DeltaTarget, files: Iterable[DeltaFile]) -> None:
     from deltalake import Schema
     from deltalake.transaction import AddAction, create_table_with_add_actions
 
-    schema, now = Schema.from_arrow(delta_schema(target.columns)), int(time.time() * 1000)
+    schema, now = Schema.from_arrow(terms_schema(target.columns)), int(time.time() * 1000)
     adds = [AddAction(f.name, f.size, f.partition, now, True, json.dumps({"numRecords": f.rows})) for f in files]
     with _explained(target.path):
         create_table_with_add_actions(

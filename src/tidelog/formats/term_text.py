@@ -7,6 +7,7 @@ lower case, and escapes in IRIs are resolved. Plain names are relative IRIs, so 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -43,14 +44,9 @@ def canonical_terms(texts: pa.Array) -> pa.BooleanArray:
 
 def canonical(text: str) -> Term | None:
     """The canonical form of a term in N-Triples syntax; None if the text is no term."""
-    first = text[:1]
-    if first == "<":
-        match = IRI_TEXT.fullmatch(text)
-        return canonical_iri(match[1]) if match else None
-    if first == '"':
-        match = LITERAL_TEXT.fullmatch(text)
-        return canonical_literal(match) if match else None
-    return Term(text) if BLANK_TEXT.fullmatch(text) else None
+    pattern, term = TERM_TEXTS.get(text[:1], TERM_TEXTS["_"])
+    match = pattern.fullmatch(text)
+    return term(match) if match else None
 
 
 def canonical_iri(escaped: str) -> Term | None:
@@ -82,3 +78,11 @@ def resolve(text: str) -> str | None:
     except (ValueError, OverflowError):
         return None
     return None if _SURROGATE.search(resolved) else resolved
+
+
+# First character of a term -> its pattern, and the function that makes a match canonical (None: a wrong escape).
+TERM_TEXTS: dict[str, tuple[re.Pattern[str], Callable[[re.Match[str]], Term | None]]] = {
+    "<": (IRI_TEXT, lambda match: canonical_iri(match[1])),
+    "_": (BLANK_TEXT, lambda match: Term(match[0])),
+    '"': (LITERAL_TEXT, canonical_literal),
+}

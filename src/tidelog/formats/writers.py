@@ -20,7 +20,7 @@ from tidelog.dictionary.batch import first_bytes
 from tidelog.errors import InputError, UsageError
 from tidelog.formats.delimited import WRITERS
 from tidelog.formats.ntriples import DEFAULT_GRAPH
-from tidelog.formats.objects import TERMS_METADATA, Column, column_of, complete, encoded
+from tidelog.formats.objects import Column, column_of, complete, encoded, terms_schema
 from tidelog.formats.options import FormatOptions
 from tidelog.formats.rdf import FORMATS
 from tidelog.model.terms import Term
@@ -144,19 +144,14 @@ def write_parquet(stream: IO[bytes], blocks: Iterable[TermBlock], options: Forma
     written = 0
     writer: parquet.ParquetWriter | None = None
     for block in blocks:
-        table = _terms_table([_strings(c) for c in block])
-        writer = writer or parquet.ParquetWriter(stream, table.schema, compression="zstd")
-        writer.write_table(table)
-        written += len(table)
+        schema = terms_schema([f"c{i}" for i in range(len(block))])
+        writer = writer or parquet.ParquetWriter(stream, schema, compression="zstd")
+        writer.write_batch(pa.RecordBatch.from_arrays([_strings(c) for c in block], schema=schema))
+        written += len(block[0])
     if writer is None:
         raise UsageError(f"{options.predicate}: nothing to write, and Parquet needs to know the number of columns")
     writer.close()
     return written
-
-
-def _terms_table(columns: Sequence[pa.Array]) -> pa.Table:
-    fields = [pa.field(f"c{i}", pa.string(), False, TERMS_METADATA) for i in range(len(columns))]
-    return pa.Table.from_arrays(list(columns), schema=pa.schema(fields))
 
 
 def _strings(terms: pa.Array) -> pa.Array:
