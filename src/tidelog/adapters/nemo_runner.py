@@ -13,6 +13,7 @@ from pathlib import Path
 from tidelog import formats
 from tidelog.algebra.engine import Work
 from tidelog.changes.inputs import read_program
+from tidelog.changes.request import no_progress
 from tidelog.errors import InputError, RuleError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.queries.answers import Answers
@@ -48,17 +49,13 @@ class RunResult:
     knowledge_base: KnowledgeBase
 
 
-def _silent(doing: str) -> None:
-    """Default progress callback: ignore the message."""
-
-
 def run(
     path: Path,
     *,
     out: Path | None = None,
     overwrite: bool = False,
     query: str | None = None,
-    progress: Callable[[str], None] = _silent,
+    progress: Callable[[str], None] = no_progress,
 ) -> RunResult:
     """Run the program in a file, and answer a query over all its facts.
 

@@ -34,7 +34,7 @@ from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Fact, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
 from tidelog.rules.expressions import QUOTIENT, BuiltIn
 from tidelog.rules.parsing.terms import NEGATE
-from tidelog.rules.parsing.tokens import NAME, Scope, SourceText
+from tidelog.rules.parsing.tokens import MAX_LITERALS, NAME, Scope, SourceText
 from tidelog.rules.syntax import Call, Condition, Expression, Rule, RuleFile, Variable
 
 N3Expressions = tuple[Expression, ...]
@@ -111,7 +111,6 @@ def shown(name: str) -> str:
 
 _FIRST, _REST = terms.iri(f"{RDF}first"), terms.iri(f"{RDF}rest")
 _SCOPE_SAMPLE = 1 << 16
-_MAX_LITERALS = 1_000
 _PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that are valid in our rule language
 _PLACES = ("subject", "predicate", "object")
 
@@ -169,8 +168,8 @@ class _N3Reader:
     ) -> None:
         literals = [literal for triple in premise for literal in body.literals(triple)]
         heads = [head for head, _ in self._heads(conclusion)]
-        if len(literals) + len(heads) > _MAX_LITERALS:
-            raise self.source.error(f"a rule of more than {_MAX_LITERALS:,} triples; split it", rule.start)
+        if len(literals) + len(heads) > MAX_LITERALS:
+            raise self.source.error(f"a rule of more than {MAX_LITERALS:,} triples; split it", rule.start)
         if not heads and rule.object != FALSE:
             raise self.source.error("this rule concludes nothing; write `=> false` for a constraint", rule.start)
         new_heads, new_body = normalise(heads, literals, body.fresh)

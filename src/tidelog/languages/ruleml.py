@@ -23,7 +23,7 @@ from tidelog.errors import Location, ParseError
 from tidelog.model import terms
 from tidelog.model.terms import NOT_IN_IRI, XSD, Fact, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
-from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_TOKEN, SourceText
+from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_LITERALS, MAX_TOKEN, SourceText
 from tidelog.rules.syntax import Call, Condition, Rule, RuleFile, Variable
 
 MAX_CHILDREN = 1_000
@@ -169,7 +169,6 @@ _CLAUSES = frozenset({"Implies", "imp", "Atom", "atom", "fact", "Forall", "oid",
 _ROLES = ("formula", "arg", "left", "right", "weak", "And")
 _IRI_ATTRIBUTES = ("iri", "uri", "href")
 _BUILT_INS = "http://www.w3.org/2003/11/swrlb#"
-_MAX_LITERALS = 1_000
 
 
 def parse_ruleml(text: str, file: str = "<text>") -> RuleFile:
@@ -214,8 +213,8 @@ class _RuleMLReader:
 
     def _implication(self, element: Element) -> None:
         premise, conclusion = self._sides(element)
-        if len(premise) + len(conclusion) > _MAX_LITERALS:
-            raise self.elements.error(f"a rule of more than {_MAX_LITERALS:,} atoms; split it", element)
+        if len(premise) + len(conclusion) > MAX_LITERALS:
+            raise self.elements.error(f"a rule of more than {MAX_LITERALS:,} atoms; split it", element)
         if not conclusion:
             raise self.elements.error("this rule concludes nothing", element)
         if not premise:

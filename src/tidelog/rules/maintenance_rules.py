@@ -30,7 +30,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tidelog.errors import RuleError
-from tidelog.rules.analysis.dependencies import strongly_connected
 from tidelog.rules.analysis.normalise import fresh_variables, pivot_on_negation, replace_in_atom, replace_in_literal
 from tidelog.rules.printer import format_predicate, format_rule
 from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
@@ -135,38 +134,9 @@ def assertion_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
     )
 
 
-def extensional_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
-    """The new state and the difference of a predicate whose p^Del and p^Ins are given. Not counted in the paper."""
-    p = general_atom(predicate, arity)
-    return (
-        MarkedRule(Rule((p,), (p, Negation(p))), NEW, (OLD, DEL)),
-        MarkedRule(Rule((p,), (p,)), NEW, (INS,)),
-        MarkedRule(Rule((p,), (p, Negation(p))), PLUS, (INS, OLD)),
-        MarkedRule(Rule((p,), (p, Negation(p))), MINUS, (DEL, INS)),
-    )
-
-
-def temporary_rules(
-    predicate: str, arity: int, rules: Iterable[Rule], recursive: frozenset[str], asserted: bool = True
-) -> Iterator[MarkedRule]:
-    """Compute p^Temp by the `rules` of p, and p^Del and p^Ins from it, after a change of these rules.
-
-    Atoms of p and of the predicates that are `recursive` with p read p^Temp. In the paper only p does, but then two
-    such predicates would support each other after a rule is removed. Atoms of other predicates read their p^New.
-    """
-    p = general_atom(predicate, arity)
-    if asserted:
-        yield MarkedRule(Rule((p,), (p,)), TEMP, (EXT_NEW,))
-    for rule in rules:
-        marks = tuple(TEMP if a.predicate in recursive else NEW for a in _atoms_read(rule))
-        for head in (h for h in rule.heads if h.predicate == predicate):
-            yield MarkedRule(replace(rule, heads=(head,)), TEMP, marks)
-    yield from _differences(p)
-
-
 def all_atoms(rule: Rule) -> list[Atom]:
     """The heads, then the positive and negated body atoms."""
-    return [*rule.heads, *_atoms_read(rule)]
+    return [*rule.heads, *atoms_read(rule)]
 
 
 def general_atom(predicate: str, arity: int) -> Atom:
@@ -179,16 +149,16 @@ def _aggregate_rules(rule: Rule) -> Iterator[MarkedRule]:
     (head,) = rule.heads
     p = general_atom(head.predicate, len(head.args))
     yield MarkedRule(rule, TEMP, _marks(rule, NEW))
-    yield from _differences(p)
+    yield from temporary_differences(p)
     yield MarkedRule(Rule((p,), (p, p)), RED, (DEL, TEMP))
 
 
-def _differences(p: Atom) -> Iterator[MarkedRule]:
+def temporary_differences(p: Atom) -> Iterator[MarkedRule]:
     yield MarkedRule(Rule((p,), (p, Negation(p))), INS, (TEMP, OLD))
     yield MarkedRule(Rule((p,), (p, Negation(p))), DEL, (OLD, TEMP))
 
 
-def _atoms_read(rule: Rule) -> list[Atom]:
+def atoms_read(rule: Rule) -> list[Atom]:
     return [b.atom if isinstance(b, Negation) else b for b in rule.literals]
 
 
@@ -251,7 +221,7 @@ class MaintenanceRules:
         self._defining.update(h.predicate for h in rule.heads)
         self.program[rule.key] = rule
         self.dynamic[rule.key] = dynamic_rules(rule)
-        brought = _printable([*(m for p in first for m in self.static[p]), *self.dynamic[rule.key]])
+        brought = printable_rules([*(m for p in first for m in self.static[p]), *self.dynamic[rule.key]])
         self._contributions.update(brought)
         return [r for r in brought if self._contributions[r] == 1]
 
@@ -261,12 +231,12 @@ class MaintenanceRules:
             return []
         self._defining.subtract(h.predicate for h in rule.heads)
         last = dict.fromkeys(h.predicate for h in rule.heads if not self._defining[h.predicate])
-        taken = _printable([*(m for p in last for m in self.static.pop(p)), *self.dynamic.pop(rule.key)])
+        taken = printable_rules([*(m for p in last for m in self.static.pop(p)), *self.dynamic.pop(rule.key)])
         self._contributions.subtract(taken)
         return [r for r in taken if not self._contributions[r]]
 
     def rules(self) -> list[Rule]:
-        return _printable(m for _, rules in self.sections() for m in rules)
+        return printable_rules(m for _, rules in self.sections() for m in rules)
 
     def sections(self) -> Iterator[tuple[str, tuple[MarkedRule, ...]]]:
         """The maintenance rules by origin: the text of a rule, or a line about a predicate."""
@@ -284,51 +254,10 @@ def static_part(predicate: str, arity: int, asserted: bool) -> tuple[MarkedRule,
 def maintenance_program(rules: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
     """The maintenance rules of a program.
 
-    To run them, add the rules of `given_state` and these facts: p for every predicate, p^Ext for predicates with rules,
-    and the removed and inserted facts as r^Del and r^Ins (or p^Ext^Del and p^Ext^Ins). The results are p^Minus and
-    p^Plus.
+    They read these facts: p for every predicate, p^Ext for predicates with rules, and the removed and inserted facts as
+    r^Del and r^Ins (or p^Ext^Del and p^Ext^Ins). The results are p^Minus and p^Plus.
     """
     return MaintenanceRules(rules, views).rules()
-
-
-def given_state(rules: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
-    """Rules for the new state of the input: predicates without rules, and asserted facts of the other predicates."""
-    rules = list(rules)
-    derived = {h.predicate for r in rules for h in r.heads}
-    arities = _arities(rules)
-    given = [with_superscript(p, OLD if p not in derived else EXT) for p in arities if p not in views]
-    sizes = {**arities, **{with_superscript(p, EXT): n for p, n in arities.items()}}
-    return _printable(m for p in given for m in extensional_rules(p, sizes[p]))
-
-
-def transition(before: Iterable[Rule], after: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:
-    """The maintenance rules for one change of rules: those of the rules `after`, and p^Temp for each changed predicate.
-
-    An added rule has no D rules: they would overdelete facts that did not exist.
-    """
-    old, new = ({r.key: r for r in rules if not r.is_constraint} for rules in (before, after))
-    both = {**old, **new}
-    changed = {h.predicate: len(h.args) for key in old.keys() ^ new.keys() for h in both[key].heads}
-    program = MaintenanceRules(new.values(), views)
-    orphans = (static_part(p, arity, p not in views) for p, arity in changed.items() if p not in program.static)
-    return _printable(
-        [
-            *(m for key, part in program.dynamic.items() for m in part if key in old or m.head != DEL),
-            *(m for part in (*program.static.values(), *orphans) for m in part),
-            *_temporary(changed, list(new.values()), _arities(both.values()), views),
-        ]
-    )
-
-
-def _temporary(
-    changed: Iterable[str], rules: list[Rule], arities: Mapping[str, int], views: Collection[str]
-) -> Iterator[MarkedRule]:
-    """The rules for p^Temp of the changed predicates and of those that are recursive with them."""
-    components = _recursive_with(rules)
-    for predicate in dict.fromkeys(q for p in changed for q in (p, *sorted(components.get(p, ())))):
-        together = components.get(predicate, frozenset())
-        own = [r for r in rules if any(h.predicate == predicate for h in r.heads)]
-        yield from temporary_rules(predicate, arities[predicate], own, together, predicate not in views)
 
 
 def format_maintenance(rules: Iterable[Rule], prefixes: Mapping[str, str] | None = None) -> str:
@@ -336,30 +265,14 @@ def format_maintenance(rules: Iterable[Rule], prefixes: Mapping[str, str] | None
     program = MaintenanceRules(rules)
     parts = []
     for title, section in program.sections():
-        lines = (format_rule(rule, prefixes) for rule in _printable(section))
+        lines = (format_rule(rule, prefixes) for rule in printable_rules(section))
         parts.append("".join(f"{line}\n" for line in (f"% {title}", *lines)))
     return "\n".join(parts)
 
 
-def _printable(rules: Iterable[MarkedRule]) -> list[Rule]:
+def printable_rules(rules: Iterable[MarkedRule]) -> list[Rule]:
     """The rules in printed form, each once."""
     return list(dict.fromkeys(m.printable() for m in rules))
-
-
-def _arities(rules: Iterable[Rule]) -> dict[str, int]:
-    return {a.predicate: len(a.args) for r in rules for a in all_atoms(r)}
-
-
-def _recursive_with(rules: list[Rule]) -> dict[str, frozenset[str]]:
-    """For each predicate the predicates that are recursive with it, including itself."""
-    number = {p: i for i, p in enumerate(_arities(rules))}
-    needs: list[list[int]] = [[] for _ in number]
-    for rule in rules:
-        for head in rule.heads:
-            needs[number[head.predicate]] += (number[a.predicate] for a in all_atoms(rule)[len(rule.heads) :])
-    names = list(number)
-    components = [frozenset(names[i] for i in component) for component in strongly_connected(needs)]
-    return {p: component for component in components for p in component}
 
 
 def _check_names(rule: Rule) -> None:

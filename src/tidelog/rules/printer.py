@@ -15,7 +15,7 @@ from tidelog.model import terms
 from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.analysis.normalise import fresh_variables
 from tidelog.rules.parsing.terms import CONDITIONS, PRECEDENCE
-from tidelog.rules.parsing.tokens import LOCAL, NAME, STANDARD_PREFIXES
+from tidelog.rules.parsing.tokens import LOCAL, NAME, NOT_NAMES, STANDARD_PREFIXES
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
@@ -38,7 +38,6 @@ Wildcards = frozenset[Variable]
 
 _NAME = re.compile(NAME)
 _LOCAL = re.compile(f"(?:{LOCAL})?")
-_NOT_NAMES = ("true", "false", "_")
 _NONE: Wildcards = frozenset()
 
 
@@ -55,7 +54,7 @@ def format_term(term: Expression | Aggregate, prefixes: Prefixes = None) -> str:
 
 def _constant(term: Term, prefixes: Prefixes) -> str:
     if terms.is_iri(term):
-        return _iri(term[1:-1], prefixes, _NOT_NAMES)
+        return _iri(term[1:-1], prefixes, NOT_NAMES)
     if not terms.is_literal(term) or term[-1] != ">":
         return term
     value = terms.to_value(term)

@@ -12,7 +12,6 @@ to itself. An ill-typed literal has no value.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -45,8 +44,9 @@ from tidelog.values.literals import (
     LANGUAGE_TAG,
     decimal_text,
     float_value,
+    in_range,
     moment,
-    single,
+    nearest_single,
     single_text,
     truth,
 )
@@ -100,14 +100,9 @@ def _decimal(text: str, datatype: str) -> Term | None:
     if not pattern.fullmatch(text):
         return None
     plain = decimal_text(Decimal(text))
-    if datatype != DECIMAL and not _within(plain, *INTEGER_TYPES[datatype]):
+    if datatype != DECIMAL and not in_range(Decimal(plain), datatype):
         return None
     return literal(plain, DECIMAL if "." in plain else INTEGER)
-
-
-def _within(number: str, low: int | None, high: int | None) -> bool:
-    value = Decimal(number)
-    return (low is None or value >= low) and (high is None or value <= high)
 
 
 def _float(text: str, datatype: str) -> Term | None:
@@ -116,13 +111,7 @@ def _float(text: str, datatype: str) -> Term | None:
     value = float_value(text)
     if value is None:
         return None
-    return literal(double_text(value) if datatype == DOUBLE else _single_text(value), datatype)
-
-
-def _single_text(value: float) -> str:
-    """The text of the nearest 32-bit number; infinity beyond the largest."""
-    nearest = single(value)
-    return double_text(math.copysign(math.inf, value)) if nearest is None else single_text(nearest)
+    return literal(double_text(value) if datatype == DOUBLE else single_text(nearest_single(value)), datatype)
 
 
 def _boolean(text: str, datatype: str) -> Term | None:

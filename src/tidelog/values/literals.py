@@ -19,6 +19,7 @@ import math
 import operator
 import re
 import struct
+from calendar import isleap
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -98,12 +99,24 @@ def single(value: float) -> Single | None:
         return None
 
 
+def nearest_single(value: float) -> Single:
+    """The nearest 32-bit number; infinity beyond the largest."""
+    found = single(value)
+    return Single(math.copysign(math.inf, value)) if found is None else found
+
+
+def whole_number(value: float) -> float:
+    """The nearest whole number; a half is rounded up. Zero keeps its sign."""
+    below = math.floor(value)
+    return math.copysign(below + (value - below >= 0.5), value)
+
+
 def numeral(text: str, datatype: str) -> int | Decimal | float | None:
     """The number that `text` denotes in `datatype`, NaN included. An xsd:float is not yet rounded to 32 bits."""
     if len(text) > _LONGEST_NUMERAL:
         return None
     if datatype in INTEGER_TYPES:
-        return _integer(text, *INTEGER_TYPES[datatype])
+        return int(text) if INTEGER_TEXT.fullmatch(text) and in_range(int(text), datatype) else None
     if datatype == DECIMAL:
         return Decimal(text) if DECIMAL_TEXT.fullmatch(text) else None
     if datatype not in (DOUBLE, FLOAT):
@@ -111,11 +124,10 @@ def numeral(text: str, datatype: str) -> int | Decimal | float | None:
     return math.nan if text == "NaN" else float_value(text)
 
 
-def _integer(text: str, low: int | None, high: int | None) -> int | None:
-    if not INTEGER_TEXT.fullmatch(text):
-        return None
-    value = int(text)
-    return value if (low is None or value >= low) and (high is None or value <= high) else None
+def in_range(value: int | Decimal, integer_type: str) -> bool:
+    """Whether the value space of an integer type has the value."""
+    low, high = INTEGER_TYPES[integer_type]
+    return (low is None or value >= low) and (high is None or value <= high)
 
 
 def float_value(text: str) -> float | None:
@@ -156,12 +168,8 @@ def _seconds(match: re.Match[str]) -> Fraction | None:
     return ((_day_number(year, month, day) * 24 + hour) * 60 + minute - _offset(match[8])) * 60 + second + fraction
 
 
-def _leap(year: int) -> bool:
-    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-
-
 def _month_length(year: int, month: int) -> int:
-    return 28 + _leap(year) if month == 2 else 30 + (month in (1, 3, 5, 7, 8, 10, 12))
+    return 28 + isleap(year) if month == 2 else 30 + (month in (1, 3, 5, 7, 8, 10, 12))
 
 
 def _day_number(year: int, month: int, day: int) -> int:

@@ -69,18 +69,6 @@ def _average(rows: TermRows) -> Term | None:
     return None if total is None else number_term(total / len(values))
 
 
-def _count(rows: TermRows) -> Term | None:
-    return integer(len(rows))
-
-
-def _smallest(rows: TermRows) -> Term | None:
-    return min((row[0] for row in rows), key=rank, default=None)
-
-
-def _largest(rows: TermRows) -> Term | None:
-    return max((row[0] for row in rows), key=rank, default=None)
-
-
 def rank(term: Term) -> tuple[object, ...]:
     """A total order of all terms: blank nodes, IRIs, literals without order, booleans, moments, strings, numbers.
 
@@ -99,7 +87,13 @@ def rank(term: Term) -> tuple[object, ...]:
 
 
 AGGREGATES = MappingProxyType[str, Callable[[TermRows], Term | None]](
-    {"count": _count, "sum": _sum, "min": _smallest, "max": _largest, "avg": _average}
+    {
+        "count": lambda rows: integer(len(rows)),
+        "sum": _sum,
+        "min": lambda rows: min((row[0] for row in rows), key=rank, default=None),
+        "max": lambda rows: max((row[0] for row in rows), key=rank, default=None),
+        "avg": _average,
+    }
 )
 
 

@@ -59,14 +59,6 @@ def _ordered(accept: Callable[[int], bool]) -> Function:
     return apply
 
 
-def _equality(left: Term, right: Term) -> Term | None:
-    return boolean(equal(left, right))
-
-
-def _inequality(left: Term, right: Term) -> Term | None:
-    return boolean(not equal(left, right))
-
-
 def _connective(combine: Callable[[Sequence[bool | None]], bool]) -> Function:
     def apply(*terms: Term) -> Term | None:
         truths = [truth(t) for t in terms]
@@ -77,11 +69,6 @@ def _connective(combine: Callable[[Sequence[bool | None]], bool]) -> Function:
 
 def _checked(test: Callable[[Term], bool]) -> Function:
     return lambda term: boolean(test(term))
-
-
-def _is_double(term: Term) -> bool:
-    value = number(term)
-    return isinstance(value, float) and not isinstance(value, Single)
 
 
 def _is_string(term: Term) -> bool:
@@ -145,10 +132,6 @@ def _to_float(term: Term) -> float | None:
     return None if text is None else float_value(text)
 
 
-def _to_double(term: Term) -> Term | None:
-    return number_term(_to_float(term))
-
-
 def _to_single(term: Term) -> Term | None:
     value = _to_float(term)
     return None if value is None else number_term(single(value))
@@ -188,10 +171,6 @@ def search_all(texts: Sequence[Term | None], patterns: Sequence[Term | None]) ->
     return result
 
 
-def _search(text: Term, pattern: Term) -> Term | None:
-    return search_all([text], [pattern])[0]
-
-
 def _decoded(term: Term) -> Term | None:
     found = tagged(term)
     try:
@@ -225,12 +204,13 @@ def _with_language(term: Term, language: Term) -> Term | None:
     return string_term(text[0], tag[0].lower())
 
 
+_EQUAL, _NOT_EQUAL = (lambda x, y: boolean(equal(x, y))), (lambda x, y: boolean(not equal(x, y)))
 _LESS, _LESS_EQUAL = _ordered(lambda sign: sign < 0), _ordered(lambda sign: sign <= 0)
 _GREATER, _GREATER_EQUAL = _ordered(lambda sign: sign > 0), _ordered(lambda sign: sign >= 0)
 
 _GENERAL: dict[str, tuple[Function, int, int | None]] = {
-    "EQUALITY": (_equality, 2, 2),
-    "UNEQUALITY": (_inequality, 2, 2),
+    "EQUALITY": (_EQUAL, 2, 2),
+    "UNEQUALITY": (_NOT_EQUAL, 2, 2),
     "NUMLESS": (_LESS, 2, 2),
     "NUMLESSEQ": (_LESS_EQUAL, 2, 2),
     "NUMGREATER": (_GREATER, 2, 2),
@@ -241,7 +221,7 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "NOT": (_connective(lambda truths: not truths[0]), 1, 1),
     "ISINTEGER": (_checked(lambda t: isinstance(number(t), int)), 1, 1),
     "ISFLOAT": (_checked(lambda t: isinstance(number(t), Single)), 1, 1),
-    "ISDOUBLE": (_checked(_is_double), 1, 1),
+    "ISDOUBLE": (_checked(lambda t: type(number(t)) is float), 1, 1),
     "ISNUMERIC": (_checked(lambda t: number(t) is not None), 1, 1),
     "ISSTRING": (_checked(_is_string), 1, 1),
     "ISIRI": (_checked(is_iri), 1, 1),
@@ -257,13 +237,13 @@ _GENERAL: dict[str, tuple[Function, int, int | None]] = {
     "LANG": (_language, 1, 1),
     "IRI": (_to_iri, 1, 1),
     "INT": (_to_integer, 1, 1),
-    "DOUBLE": (_to_double, 1, 1),
+    "DOUBLE": (lambda term: number_term(_to_float(term)), 1, 1),
     "FLOAT": (_to_single, 1, 1),
 }
 
 _OPERATORS: dict[str, Function] = {
-    "=": _equality,
-    "!=": _inequality,
+    "=": _EQUAL,
+    "!=": _NOT_EQUAL,
     "<": _LESS,
     "<=": _LESS_EQUAL,
     ">": _GREATER,
@@ -279,7 +259,7 @@ _STRINGS: dict[str, tuple[Function, int, int | None]] = {
     "STRREV": (text_function(lambda text: text[::-1]), 1, 1),
     "SUBSTR": (_substring, 2, 3),
     "COMPARE": (_comparison, 2, 2),
-    "REGEX": (_search, 2, 2),
+    "REGEX": (lambda text, pattern: search_all([text], [pattern])[0], 2, 2),
     "URIENCODE": (percent_encoded, 1, 1),
     "URIDECODE": (_decoded, 1, 1),
     "LEVENSHTEIN": (_distance, 2, 2),

@@ -29,6 +29,7 @@ from tidelog.values.literals import (
     single_text,
     tagged,
     truth,
+    whole_number,
 )
 
 SMALLEST, LARGEST = -(1 << 63), (1 << 63) - 1
@@ -174,14 +175,6 @@ def _product(*xs: Any) -> Any:
     return reduce(operator.mul, xs)
 
 
-def _smallest(*xs: Any) -> Any:
-    return min(xs)
-
-
-def _largest(*xs: Any) -> Any:
-    return max(xs)
-
-
 def _whole_quotient(x: int, y: int) -> int:
     """Rounded towards zero."""
     return x // y if (x < 0) == (y < 0) else -(-x // y)
@@ -210,20 +203,6 @@ def _whole_logarithm(x: int, base: int) -> int | None:
     return n
 
 
-def _round(x: float) -> float:
-    """The nearest whole number; a half is rounded up. Zero keeps its sign."""
-    below = math.floor(x)
-    return math.copysign(below + (x - below >= 0.5), x)
-
-
-def _ceil(x: float) -> float:
-    return math.copysign(math.ceil(x), x)
-
-
-def _floor(x: float) -> float:
-    return math.copysign(math.floor(x), x)
-
-
 def _lukasiewicz(*xs: float) -> float:
     return max(0.0, float(_sum(*xs)) - (len(xs) - 1))
 
@@ -241,10 +220,6 @@ def _shift(shift: Callable[[int, int], int]) -> Function:
         return _signed(shift(x, distance & 63)) if distance >= 0 else None
 
     return numeric(whole, None)
-
-
-def _unsigned_right(x: int, distance: int) -> int:
-    return (x & _WORD) >> distance
 
 
 def _bitwise(operation: Callable[[int, int], int]) -> Function:
@@ -271,19 +246,19 @@ NUMERIC: dict[str, tuple[Function, int, int | None]] = {
     "SIN": (numeric(None, math.sin), 1, 1),
     "COS": (numeric(None, math.cos), 1, 1),
     "TAN": (numeric(None, math.tan), 1, 1),
-    "ROUND": (numeric(int, _round), 1, 1),
-    "CEIL": (numeric(int, _ceil), 1, 1),
-    "FLOOR": (numeric(int, _floor), 1, 1),
+    "ROUND": (numeric(int, whole_number), 1, 1),
+    "CEIL": (numeric(int, lambda x: math.copysign(math.ceil(x), x)), 1, 1),
+    "FLOOR": (numeric(int, lambda x: math.copysign(math.floor(x), x)), 1, 1),
     "LOG": (numeric(_whole_logarithm, math.log), 2, 2),
     "POW": (numeric(_whole_power, math.pow), 2, 2),
     "REM": (numeric(_whole_remainder, math.fmod), 2, 2),
-    "MIN": (numeric(_smallest, _smallest), 1, None),
-    "MAX": (numeric(_largest, _largest), 1, None),
+    "MIN": (numeric(lambda *xs: min(xs), lambda *xs: min(xs)), 1, None),
+    "MAX": (numeric(lambda *xs: max(xs), lambda *xs: max(xs)), 1, None),
     "LUKA": (numeric(None, _lukasiewicz), 1, None),
     "BITAND": (_bitwise(operator.and_), 1, None),
     "BITOR": (_bitwise(operator.or_), 1, None),
     "BITXOR": (_bitwise(operator.xor), 1, None),
     "BITSHL": (_shift(operator.lshift), 2, 2),
     "BITSHR": (_shift(operator.rshift), 2, 2),
-    "BITSHRU": (_shift(_unsigned_right), 2, 2),
+    "BITSHRU": (_shift(lambda x, distance: (x & _WORD) >> distance), 2, 2),
 }

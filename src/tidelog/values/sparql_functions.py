@@ -42,6 +42,7 @@ from tidelog.values.literals import (
     string_term,
     tagged,
     truth,
+    whole_number,
 )
 from tidelog.values.sparql_numbers import (
     DECIMAL_RANK,
@@ -219,10 +220,6 @@ def _nearest(value: Decimal) -> Decimal:
     return value.to_integral_value(rounding=ROUND_HALF_UP if value > 0 else ROUND_HALF_DOWN)
 
 
-def _nearest_real(value: float) -> float:
-    return math.copysign(math.floor(value + 0.5), value)
-
-
 def _signed(change: Callable[[int | Decimal | float], int | Decimal | float]) -> Function:
     def apply(term: Term) -> Term | None:
         found = number(term)
@@ -298,7 +295,7 @@ VALUE_FUNCTIONS: dict[str, Function] = {
     "ABS": _signed(lambda value: value if value > 0 else -value),
     "CEIL": _rounding(_whole(ROUND_CEILING), lambda v: float(math.ceil(v))),
     "FLOOR": _rounding(_whole(ROUND_FLOOR), lambda v: float(math.floor(v))),
-    "ROUND": _rounding(_nearest, _nearest_real),
+    "ROUND": _rounding(_nearest, whole_number),
     "unary -": _signed(lambda value: -value),
     "unary +": _signed(lambda value: value),
     "YEAR": _part(1, DATE_TIME, DATE),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tidelog.model.terms import DECIMAL, DOUBLE, FLOAT, INTEGER, Term, double_text, literal, split_literal
-from tidelog.values.literals import CACHED, Single, decimal_text, numeral, single, single_text
+from tidelog.values.literals import CACHED, Single, decimal_text, nearest_single, numeral, single_text
 
 INTEGER_RANK, DECIMAL_RANK, FLOAT_RANK, DOUBLE_RANK = range(4)
 _TYPES = (INTEGER, DECIMAL, FLOAT, DOUBLE)
@@ -38,16 +38,10 @@ def number_of(text: str, datatype: str) -> SparqlNumber | None:
     if value is None:
         return None
     if isinstance(value, float):
-        return SparqlNumber(DOUBLE_RANK, value) if datatype == DOUBLE else SparqlNumber(FLOAT_RANK, _rounded(value))
+        return (
+            SparqlNumber(DOUBLE_RANK, value) if datatype == DOUBLE else SparqlNumber(FLOAT_RANK, nearest_single(value))
+        )
     return SparqlNumber(INTEGER_RANK if isinstance(value, int) else DECIMAL_RANK, value)
-
-
-def _rounded(value: float) -> float:
-    """The nearest 32-bit number; infinity beyond the largest."""
-    if not math.isfinite(value):
-        return value
-    nearest = single(value)
-    return math.copysign(math.inf, value) if nearest is None else nearest
 
 
 def number_term(number: SparqlNumber) -> Term | None:
@@ -93,7 +87,7 @@ def converted(number: SparqlNumber, rank: int) -> int | Decimal | float:
         value = float(number.value)
     except OverflowError:
         value = math.copysign(math.inf, number.value)
-    return _rounded(value) if rank == FLOAT_RANK else value
+    return nearest_single(value) if rank == FLOAT_RANK else value
 
 
 def order(a: SparqlNumber, b: SparqlNumber) -> int | None:
@@ -115,7 +109,7 @@ def calculate(operator: str, a: SparqlNumber, b: SparqlNumber) -> SparqlNumber |
             result = _OPERATORS[operator](x, y)
     except ArithmeticError:
         return None
-    return SparqlNumber(rank, _rounded(float(result)) if rank == FLOAT_RANK else result)
+    return SparqlNumber(rank, nearest_single(float(result)) if rank == FLOAT_RANK else result)
 
 
 _OPERATORS: dict[str, Operator] = {
@@ -142,4 +136,4 @@ def _quotient(rank: int, x: int | Decimal | float, y: int | Decimal | float) -> 
         result = math.nan
     else:
         result = math.copysign(math.inf, p) * math.copysign(1.0, q)
-    return SparqlNumber(rank, _rounded(result) if rank == FLOAT_RANK else result)
+    return SparqlNumber(rank, nearest_single(result) if rank == FLOAT_RANK else result)

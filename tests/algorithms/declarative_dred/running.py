@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from tests.algorithms.declarative_dred.change_rules import given_state, transition
 from tests.oracle.histories import State
 from tests.reference.engine import least_model
 from tests.reference.selection import Selection
 from tidelog.model.terms import Fact
-from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, given_state, transition, with_superscript
+from tidelog.rules.maintenance_rules import DEL, EXT, INS, MINUS, PLUS, with_superscript
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 from tidelog.rules.printer import format_rule
 from tidelog.rules.syntax import Rule

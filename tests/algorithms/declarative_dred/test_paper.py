@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import tidelog
+from tests.algorithms.declarative_dred.change_rules import transition
 from tests.algorithms.declarative_dred.running import Run, run, state
 from tests.oracle.histories import State
 from tidelog.changes.result import Change
 from tidelog.model.terms import Fact
-from tidelog.rules.maintenance_rules import transition
 from tidelog.rules.parsing.parser import parse_facts, parse_rules
 
 # Figure 2: the edges that the text names and implies.

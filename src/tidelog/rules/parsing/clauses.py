@@ -19,7 +19,7 @@ from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, Term
 from tidelog.rules.analysis.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
 from tidelog.rules.expressions import AGGREGATES, evaluate
 from tidelog.rules.parsing.terms import COMPARISONS, CONDITIONS, PRECEDENCE, TermReader
-from tidelog.rules.parsing.tokens import RuleToken, Scope, SourceText
+from tidelog.rules.parsing.tokens import MAX_LITERALS, RuleToken, Scope, SourceText
 from tidelog.rules.syntax import (
     Call,
     Condition,
@@ -33,7 +33,6 @@ from tidelog.rules.syntax import (
     expression_variables,
 )
 
-_MAX_LITERALS = 1_000
 _PREDICATES = ("name", "iri", "prefixed")
 _CLOSING = {"(": ")", "[": "]"}
 _NOT_LITERALS = (".", "end", ",", ":-")
@@ -169,8 +168,8 @@ class ClauseReader(TermReader):
             if self.token.kind == ".":  # Nemo allows a trailing comma
                 break
             body.append(self._literal())
-            if len(body) > _MAX_LITERALS:
-                raise self.error(f"a body of more than {_MAX_LITERALS} literals; split the rule")
+            if len(body) > MAX_LITERALS:
+                raise self.error(f"a body of more than {MAX_LITERALS} literals; split the rule")
         return body
 
     def _literal(self) -> RawLiteral:

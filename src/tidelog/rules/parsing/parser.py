@@ -20,6 +20,7 @@ from tidelog.rules.parsing.tokens import (
     LANGUAGE,
     MAX_TOKEN,
     NAME,
+    NOT_NAMES,
     NUMBER,
     PREFIXED,
     SKIP,
@@ -40,7 +41,6 @@ _INTEGER = re.compile("-?[0-9]{1,100}")
 _DOUBLE = re.compile(r"-?[0-9]{1,100}\.[0-9]{1,100}")
 _NAME = re.compile(NAME)
 _PREFIXED_NAME = re.compile(rf"(?!_:){PREFIXED}")
-_NOT_NAMES = ("true", "false", "_")
 _NEEDS_CARE = re.compile(r'[\\\n\r]|"""')
 
 
@@ -124,7 +124,7 @@ class _ProgramReader:
             term = Term(text)
         elif text[0] in _STARTS_NUMBER:
             term = self._plain_number(text)
-        elif _NAME.fullmatch(text) and text not in _NOT_NAMES:
+        elif _NAME.fullmatch(text) and text not in NOT_NAMES:
             term = terms.iri(self.scope.base + text)
         elif _PREFIXED_NAME.fullmatch(text) and (expansion := self.scope.expand(text[: text.index(":")])) is not None:
             term = terms.iri(expansion + text[text.index(":") + 1 :])

@@ -26,9 +26,11 @@ T = TypeVar("T")
 MAX_DEPTH = 64
 MAX_TOKEN = 1_000_000
 MAX_STATEMENT = 100_000
+MAX_LITERALS = 1_000  # in one rule
 _MAX_LINE_SHOWN = 2_000
 
 NAME = r"[^\W\d]\w*+(?:-++\w++)*+"
+NOT_NAMES = ("true", "false", "_")
 _LOCAL_CHAR = r"(?:\w|%[0-9A-Fa-f]{2})"
 LOCAL = rf"{_LOCAL_CHAR}++(?:-++{_LOCAL_CHAR}++)*+"
 PREFIXED = rf"(?:{NAME})?:(?!-)(?:{LOCAL})?"
