@@ -1,12 +1,8 @@
 """The rule instances of any number of facts, as one table.
 
-`instances` uses the local engine's bindings; texts are made once for each distinct term, when the table is read:
-
-    H <- H[G], B1[I] .. Bn[I]        G the facts asked for, then the facts of the bodies, and so on
-
 `instance_facts` uses only the operations that every engine has, so the facts need not be in this process (see
 `tidelog.engines.spark.dataframes.instances`). Instances are facts of generated relations; all rules of a level are one
-call of the engine:
+call of the engine. G are the facts asked for, then the facts of the bodies, and so on:
 
     (instance k)(x1 .. xn) <- H[G], B1[I] .. Bm[I]        for each rule and head; x1 .. xn are all its variables
     B1 .. Bm <- (instance k)(x1 .. xn)                    the facts of the next level
@@ -18,14 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-import numpy as np
-
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of, without_same_head
+from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of
 from tidelog.explain.equality_view import EqualityView
 from tidelog.explain.explained_version import ExplainedVersion, HeadRule
 from tidelog.kernel.join import Bindings
@@ -84,62 +78,27 @@ class RuleInstances(RowTable):
         return "\n".join([*lines, *more])
 
 
-@dataclass
-class _InstanceSearch:
-    """Searches downwards from facts to the facts they are derived from."""
-
-    engine: LocalEngine
-    explained: ExplainedVersion[LocalFacts]
-
-    def parts(self, pattern: Atom, depth: int) -> Iterator[InstanceTable]:
-        index = self.explained.index
-        goals = self.engine.derive([all_from(Rule((pattern,), (pattern,)), self.explained.I)], Work())
-        seen = goals
-        head_rules = list(index.head_rules(pattern))
-        while goals and depth:
-            yield from explicit_parts(goals & self.explained.E)
-            below = self.engine.fact_set(())
-            for head_rule in head_rules:
-                guards = self.explained.derivable(head_rule, goals)
-                if guards.may_match(head_rule.head):
-                    yield from self._of(head_rule, guards)
-                    below = below | self._bodies(head_rule, guards) if depth > 1 else below
-            goals, depth = below - seen, depth - 1
-            seen = seen | goals
-            head_rules = [h for name in goals.arities() for h in index.of_predicate(name)]
-
-    def _of(self, head_rule: HeadRule, guards: LocalFacts) -> Iterator[InstanceTable]:
-        """Yield the instances of one rule and head."""
-        sourced = self.explained.sourced(head_rule.guarded, guards, self.explained.I)
-        found = self.engine.bindings(sourced, head_rule.variables)
-        found = without_same_head(self.engine.dictionary, found, head_rule.head, head_rule.earlier_heads)
-        if found.length:
-            yield InstanceTable(InstanceShape.of(head_rule), found)
-
-    def _bodies(self, head_rule: HeadRule, guards: LocalFacts) -> LocalFacts:
-        if not head_rule.rule.atoms:
-            return self.engine.fact_set(())
-        turned = Rule(head_rule.rule.atoms, head_rule.guarded.body, cartesian=True)
-        return self.engine.derive([self.explained.sourced(turned, guards, self.explained.I)], Work())
-
-
 def instances(engine: LocalEngine, view: EqualityView[LocalFacts], pattern: Atom, depth: int) -> RuleInstances:
     """The instances that derive the facts matching `pattern`, and those below, `depth` steps in all."""
-    return RuleInstances(engine.dictionary, list(_InstanceSearch(engine, view.explained).parts(pattern, depth)))
+    found = instance_facts(view.explained, pattern, depth)
+    return RuleInstances(engine.dictionary, list(instance_tables(found.explicit, found.matches, found.relations)))
 
 
-def explicit_parts(facts: LocalFacts) -> Iterator[InstanceTable]:
-    """Yield the explicit facts, one part for each predicate."""
-    for predicate, arity in facts.arities().items():
+def instance_tables(
+    explicit: LocalFacts, matches: LocalFacts, relations: Iterable[InstanceRelation]
+) -> Iterator[InstanceTable]:
+    """Yield the explicit facts, one table for each predicate, then the facts of the generated relations."""
+    for predicate, arity in explicit.arities().items():
         head = Atom(predicate, tuple(Variable(f"x{i}") for i in range(arity)))
-        yield part_of(facts, head, InstanceShape("explicit", head))
+        yield _table(explicit, head, InstanceShape("explicit", head))
+    counts = matches.predicates()
+    yield from (_table(matches, each.atom, each.shape) for each in relations if each.atom.predicate in counts)
 
 
-def part_of(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable:
+def _table(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable:
     """The facts of an atom with distinct variables, as bindings of these variables."""
-    count = facts.predicates().get(atom.predicate, 0)
-    columns = facts.columns(atom.predicate) if count else [np.zeros(0, np.int64) for _ in atom.args]
-    return InstanceTable(shape, Bindings(dict(zip(atom.args, columns, strict=True)), count))
+    columns = dict(zip(atom.args, facts.columns(atom.predicate), strict=True))
+    return InstanceTable(shape, Bindings(columns, facts.predicates()[atom.predicate]))
 
 
 F = TypeVar("F", bound=FactSet)

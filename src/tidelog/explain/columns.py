@@ -86,23 +86,6 @@ def _block(dictionary: Dictionary, part: InstanceTable, start: int, stop: int) -
     return pa.table(columns, schema=schema())
 
 
-def without_same_head(dictionary: Dictionary, found: Bindings, head: Atom, earlier: Iterable[Atom]) -> Bindings:
-    """The matches for which no earlier head of the rule is the same fact. Without this a fact would be listed twice."""
-    for other in earlier:
-        if other.predicate == head.predicate and len(other.args) == len(head.args):
-            pairs = zip(_ids(dictionary, found, head), _ids(dictionary, found, other), strict=True)
-            found = found.take(~np.logical_and.reduce([one == two for one, two in pairs]))
-    return found
-
-
-def _ids(dictionary: Dictionary, found: Bindings, atom: Atom) -> list[Ints]:
-    """The arguments of an atom as columns of ids."""
-    return [
-        found.columns[a] if isinstance(a, Variable) else np.full(found.length, dictionary.encode(Term(str(a))))
-        for a in atom.args
-    ]
-
-
 def _lists(columns: list[pa.Array], count: int) -> pa.ListArray:
     """The columns side by side, as one column of lists."""
     width = len(columns)

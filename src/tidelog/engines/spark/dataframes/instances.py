@@ -21,7 +21,7 @@ from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot
 from tidelog.errors import UsageError
-from tidelog.explain.bulk import InstanceFacts, InstanceRelation, RuleInstances, explicit_parts, instance_facts, part_of
+from tidelog.explain.bulk import InstanceFacts, InstanceRelation, RuleInstances, instance_facts, instance_tables
 from tidelog.explain.columns import InstanceTable, blocks
 from tidelog.explain.explained_version import ExplainedVersion
 from tidelog.explain.questions import asked
@@ -53,7 +53,7 @@ class ShardedInstances(RuleInstances):
 
     def _parts(self) -> Sequence[InstanceTable]:
         found = self._joined
-        return list(_parts(found.explicit.to_local(), found.matches.to_local(), found.relations))
+        return list(instance_tables(found.explicit.to_local(), found.matches.to_local(), found.relations))
 
     def __len__(self) -> int:
         return len(self._joined.explicit) + len(self._joined.matches)
@@ -73,12 +73,6 @@ class ShardedInstances(RuleInstances):
 
 def _frame(spark: SparkSession, rows: InstanceRows) -> DataFrame:
     return spark.range(0, rows.shards, 1, rows.shards).mapInArrow(rows, _SCHEMA)
-
-
-def _parts(explicit: LocalFacts, matches: LocalFacts, relations: Sequence[InstanceRelation]) -> Iterator[InstanceTable]:
-    yield from explicit_parts(explicit)
-    counts = matches.predicates()
-    yield from (part_of(matches, kept.atom, kept.shape) for kept in relations if kept.atom.predicate in counts)
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,7 @@ class InstanceRows:
     def of(self, shard: int) -> Iterator[pa.RecordBatch]:
         dictionary = self.terms.open()
         explicit, matches = (_facts(paths[shard], dictionary) for paths in (self.explicit, self.matches))
-        for table in blocks(dictionary, _parts(explicit, matches, self.relations)):
+        for table in blocks(dictionary, instance_tables(explicit, matches, self.relations)):
             yield from table.to_batches()
 
 
