@@ -94,7 +94,7 @@ def test_a_negated_atom_that_is_there_now(kb: KnowledgeBase) -> None:
     why = kb.why_removed("q(a)")
     assert list(why.explanation.proof.marks.values()) == ["there is r(a) now"]
     assert (why.lost_facts(), why.lost_rules) == ([], ())
-    assert "q(a) went with version 2" in why.to_html()
+    assert "q(a) was removed by version 2" in why.to_html()
 
 
 WRONG = [
@@ -102,7 +102,7 @@ WRONG = [
     ("why_removed", "q(c)", None, "did not hold before version 2 either"),
     ("why_removed", "q(a)", 3, "there is no version 3"),
     ("why_removed", "q(a)", 0, "there is no version 0"),
-    ("why_kept", "q(a)", None, "went with version 2; why_removed says why"),
+    ("why_kept", "q(a)", None, "was removed by version 2; why_removed says why"),
 ]
 
 

@@ -131,7 +131,7 @@ def test_equality_is_a_part_of_its_own(text: str, equality: str, derives: bool, 
 OUTSIDE = [
     (":A rdfs:subClassOf [ owl:unionOf ( :B :C ) ] .", "A SubClassOf B or C", "it does not say which"),
     (":A rdfs:subClassOf [ owl:oneOf ( i:x i:y ) ] .", "A SubClassOf {x, y}", "it does not say which"),
-    (":p a owl:ReflexiveProperty .", "p ReflexiveProperty", "everything there is"),
+    (":p a owl:ReflexiveProperty .", "p ReflexiveProperty", "every term"),
     (":A rdfs:subClassOf [ owl:intersectionOf :nil ] .", "intersectionOf", "the list at"),
     (":A owl:hasKey [ rdf:first :p ] .", "A hasKey", "the list at"),
     (":A rdfs:subClassOf [ owl:unionOf ( :B ) ; owl:intersectionOf ( :C ) ] .", "A SubClassOf", "several definitions"),

@@ -97,8 +97,8 @@ def instance_tables(
 
 def _table(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable:
     """The facts of an atom with distinct variables, as bindings of these variables."""
-    columns = dict(zip(atom.args, facts.columns(atom.predicate), strict=True))
-    return InstanceTable(shape, Bindings(columns, facts.predicates()[atom.predicate]))
+    columns = zip(atom.args, facts.columns(atom.predicate), strict=True)
+    return InstanceTable(shape, Bindings(dict(columns), facts.predicates()[atom.predicate]))
 
 
 F = TypeVar("F", bound=FactSet)

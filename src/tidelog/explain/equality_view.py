@@ -38,6 +38,9 @@ class EqualityView(Generic[F]):
         standing = self.representatives.of(fact.args)
         return Fact(fact.predicate, tuple(standing.get(t, t) for t in fact.args))
 
+    def holds(self, fact: Fact) -> bool:
+        return self.explained.holds(self.stored(fact))
+
     def shown(self, fact: Fact, root: ProofNode) -> ProofNode:
         """Turn a proof of the stored fact into a proof of `fact`. Explicit facts get the names the user gave."""
         if self.representatives is None:

@@ -31,14 +31,10 @@ def explain(
     if all_proofs is not None and all_proofs < 1:
         raise UsageError(f"all_proofs is {all_proofs}; give the largest number of proofs, such as 10")
     asked, explained = read_fact(fact, state.prefixes), view_of(engine, state)
-    if not holds(explained, asked):
+    if not explained.holds(asked):
         text = fact_text(asked, state.prefixes)
         raise UsageError(f"{text} does not hold, so it has no proof; why_not says what is missing")
     return Explanation(proofs(explained, asked, all_proofs, most), state.prefixes)
-
-
-def holds(view: EqualityView[LocalFacts], fact: Fact) -> bool:
-    return view.explained.holds(view.stored(fact))
 
 
 def proofs(view: EqualityView[LocalFacts], fact: Fact, limit: int | None = None, most: int = MOST) -> tuple[Proof, ...]:
@@ -67,7 +63,7 @@ def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, v
     """The proof that a fact had before a version (default: the newest), and which parts of it are gone."""
     asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
     causes = _causes(store, engine, state, asked, number)
-    if causes.new.has(asked):
+    if causes.new.view.holds(asked):
         raise UsageError(f"{fact_text(asked, state.prefixes)} still holds in version {number}; why_kept says why")
     (proof,) = proofs(causes.old.view, asked)
     broken = causes.causes(proof)
@@ -81,8 +77,8 @@ def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, vers
     """The proof that a fact has in a version (default: the newest), and the steps that the version removed."""
     asked, number = read_fact(fact, state.prefixes), state.version if version is None else version
     causes = _causes(store, engine, state, asked, number)
-    if not causes.new.has(asked):
-        raise UsageError(f"{fact_text(asked, state.prefixes)} went with version {number}; why_removed says why")
+    if not causes.new.view.holds(asked):
+        raise UsageError(f"{fact_text(asked, state.prefixes)} was removed by version {number}; why_removed says why")
     supports = (LostSupport(n, tuple(causes.missing(n)), causes.of(n)) for n in causes.lost_supports(asked))
     return WhyKept(asked, number, Explanation(proofs(causes.new.view, asked), state.prefixes), tuple(supports))
 
@@ -96,7 +92,7 @@ def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version
         ComparedVersion(view_of(engine, old), old.program.after),
         ComparedVersion(view_of(engine, new), new.program.after),
     )
-    if not causes.old.has(fact):
+    if not causes.old.view.holds(fact):
         raise UsageError(f"{fact_text(fact, state.prefixes)} did not hold before version {version} either")
     return causes
 

@@ -55,9 +55,7 @@ class _PartialMatch(Generic[F]):
     def __init__(self, explained: ExplainedVersion[F], fact: Fact, head_rule: HeadRule) -> None:
         self.explained, self.head_rule = explained, head_rule
         self.guard = explained.one(fact)
-        self.head: Binding = {
-            a: t for a, t in zip(head_rule.head.args, fact.args, strict=True) if isinstance(a, Variable)
-        }
+        self.head = head_rule.values_of(fact)
         self.body = head_rule.rule.body
         self.binders = set(variables_of(head_rule.guarded))
 

@@ -89,7 +89,9 @@ class WhyRemoved(WhyResult):
 
     @property
     def headline(self) -> str:
-        return f"{fact_text(self.fact, self.prefixes)} went with version {self.version}; before, it had this proof:"
+        return (
+            f"{fact_text(self.fact, self.prefixes)} was removed by version {self.version}; before, it had this proof:"
+        )
 
     def lost_facts(self) -> list[str]:
         """The explicit facts of the proof that are no longer explicit, as text."""
@@ -155,9 +157,6 @@ class ComparedVersion(Generic[F]):
     def keys(self) -> set[str]:
         return {rule.key for rule in self.rules}
 
-    def has(self, fact: Fact) -> bool:
-        return self.view.explained.holds(self.view.stored(fact))
-
 
 @dataclass(frozen=True)
 class Causes(Generic[F]):
@@ -201,7 +200,7 @@ class Causes(Generic[F]):
         marks = {}
         for node in proof.nodes:
             cause = self.of(node)
-            if cause or not self.new.has(node.fact):
+            if cause or not self.new.view.holds(node.fact):
                 marks[node] = cause or "gone with it"
         return replace(proof, marks=marks)
 
@@ -220,4 +219,4 @@ class Causes(Generic[F]):
 
     def missing(self, node: ProofNode) -> list[Fact]:
         """The premises of a step that are gone. Empty for an aggregate: a smaller group may have the same value."""
-        return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.has(p.fact)]
+        return [] if node.kind == "aggregate" else [p.fact for p in node.premises if not self.new.view.holds(p.fact)]

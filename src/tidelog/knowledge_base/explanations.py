@@ -65,7 +65,7 @@ class Explanations(Session):
         >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
         >>> _ = kb.apply(add="p(a) .", add_rules="q(?x) :- p(?x) ."), kb.apply(remove="p(a) .")
         >>> print(kb.why_removed("q(a)").tree())
-        q(a) went with version 2; before, it had this proof:
+        q(a) was removed by version 2; before, it had this proof:
         q(a)  rule 1  <- gone with it
         └─ p(a)  explicit  <- no longer explicit
         <BLANKLINE>

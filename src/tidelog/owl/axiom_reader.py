@@ -69,7 +69,10 @@ class AxiomReader:
             self.outside.append((f"{local(s)} {local(p)} {local(o)}", _WITHOUT_RULES[p]))
 
     def _typed(self, s: Term, kind: Term) -> Axioms:
-        if read := TYPES.get(kind):
+        if characteristic := _CHARACTERISTICS.get(kind):
+            over = self.classes.property(s)
+            yield characteristic(f"{over} {local(kind).removesuffix('Property')}", over)
+        elif read := _TYPES.get(kind):
             yield from read(self, s)
         elif kind in _WITHOUT_RULES:
             self.outside.append((f"{local(s)} {local(kind)}", _WITHOUT_RULES[kind]))
@@ -154,30 +157,6 @@ class AxiomReader:
         for one, other in combinations(self._properties(nodes), 2):
             yield Disjoint(f"DisjointProperties {self._listed(nodes)}", one, other)
 
-    def transitive(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield SubProperty(f"{over} Transitive", (over, over), over)
-
-    def symmetric(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield SubProperty(f"{over} Symmetric", (over.inverted(),), over)
-
-    def asymmetric(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield Disjoint(f"{over} Asymmetric", over, over.inverted())
-
-    def irreflexive(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield Irreflexive(f"{over} Irreflexive", over)
-
-    def functional(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield SubClass(f"{over} Functional", THING, AtMost(1, over, THING))
-
-    def inverse_functional(self, s: Term) -> Axioms:
-        over = self.classes.property(s)
-        yield SubClass(f"{over} InverseFunctional", THING, AtMost(1, over.inverted(), THING))
-
     # Individuals
 
     def not_related(self, s: Term) -> Axioms:
@@ -225,20 +204,23 @@ STATEMENTS: dict[Term, Callable[[AxiomReader, Term, Term], Axioms]] = {
     rdfs("range"): _R.range,
     owl("imports"): _R.imports,
 }
-TYPES: dict[Term, Callable[[AxiomReader, Term], Axioms]] = {
+_CHARACTERISTICS: dict[Term, Callable[[str, Property], Axiom]] = {
+    owl("TransitiveProperty"): lambda text, over: SubProperty(text, (over, over), over),
+    owl("SymmetricProperty"): lambda text, over: SubProperty(text, (over.inverted(),), over),
+    owl("AsymmetricProperty"): lambda text, over: Disjoint(text, over, over.inverted()),
+    owl("IrreflexiveProperty"): Irreflexive,
+    owl("FunctionalProperty"): lambda text, over: SubClass(text, THING, AtMost(1, over, THING)),
+    owl("InverseFunctionalProperty"): lambda text, over: SubClass(text, THING, AtMost(1, over.inverted(), THING)),
+}
+_TYPES: dict[Term, Callable[[AxiomReader, Term], Axioms]] = {
     owl("AllDisjointClasses"): _R.all_disjoint_classes,
     owl("AllDisjointProperties"): _R.all_disjoint_properties,
-    owl("TransitiveProperty"): _R.transitive,
-    owl("SymmetricProperty"): _R.symmetric,
-    owl("AsymmetricProperty"): _R.asymmetric,
-    owl("IrreflexiveProperty"): _R.irreflexive,
-    owl("FunctionalProperty"): _R.functional,
-    owl("InverseFunctionalProperty"): _R.inverse_functional,
     owl("NegativePropertyAssertion"): _R.not_related,
     owl("AllDifferent"): _R.all_different,
 }
+AXIOM_TYPES = _CHARACTERISTICS.keys() | _TYPES.keys()
 _WITHOUT_RULES = {
-    owl("ReflexiveProperty"): "everything there is would be related to itself; OWL 2 RL has no rules for it",
+    owl("ReflexiveProperty"): "every term would be related to itself; OWL 2 RL has no rules for it",
     owl("onProperties"): "restrictions on several properties have no rules in OWL 2 RL",
     owl("onDatatype"): "restricted datatypes have no rules in OWL 2 RL",
     owl("withRestrictions"): "restricted datatypes have no rules in OWL 2 RL",

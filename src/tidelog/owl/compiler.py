@@ -168,7 +168,7 @@ class Translation:
         heads, body = resolve(conclusion.heads, conclusion.steps)
         bound = {v for literal in body if isinstance(literal, Atom | Assignment) for v in literal_variables(literal)}
         if any(v not in bound for head in heads for v in head.variables()) or not (heads or body):
-            self.outside.append((text, "owl:Thing on the left: it would hold of everything there is"))
+            self.outside.append((text, "owl:Thing on the left: it would be true of every term"))
         elif not heads or not set(heads) <= set(body):
             yield Rule(heads, body, report=not heads, name=text)
 

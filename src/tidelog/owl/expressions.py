@@ -18,21 +18,12 @@ SWRL = "http://www.w3.org/2003/11/swrl#"
 SWRL_BUILTINS = "http://www.w3.org/2003/11/swrlb#"
 
 
-def rdf(name: str) -> Term:
-    return iri(RDF + name)
+def _vocabulary(namespace: str) -> Callable[[str], Term]:
+    """Return the function that makes the term of a name in a namespace."""
+    return lambda name: iri(namespace + name)
 
 
-def rdfs(name: str) -> Term:
-    return iri(RDFS + name)
-
-
-def owl(name: str) -> Term:
-    return iri(OWL + name)
-
-
-def swrl(name: str) -> Term:
-    return iri(SWRL + name)
-
+rdf, rdfs, owl, swrl = map(_vocabulary, (RDF, RDFS, OWL, SWRL))
 
 TYPE = rdf("type")
 SAME_AS = owl("sameAs")
@@ -258,7 +249,7 @@ _LITERAL_TYPES = {rdfs("Literal"), rdf("langString"), rdf("PlainLiteral"), rdf("
     owl("real"),
     owl("rational"),
 }
-_EXISTS = "it speaks of individuals that have no name"
+_EXISTS = "it is about individuals that have no name"
 _NOT_RL = "OWL 2 RL has no rules for it"
 
 
@@ -314,28 +305,33 @@ class ClassReader:
             self._open.pop()
 
     def _defined(self, node: Term, by: Term, value: Term) -> ClassExpression:
-        if by in _LISTS:
-            return _LISTS[by](tuple(map(self.expression, self.graph.members(value))))
-        if by == owl("oneOf"):
-            return _one_of(self.graph.members(value))
-        if by == owl("complementOf"):
-            return Not(self.expression(value))
-        return self._restriction(node, by, value)
-
-    def _restriction(self, node: Term, by: Term, value: Term) -> ClassExpression:
+        match local(by):
+            case "intersectionOf":
+                return And(tuple(map(self.expression, self.graph.members(value))))
+            case "unionOf":
+                return Or(tuple(map(self.expression, self.graph.members(value))))
+            case "oneOf":
+                one_of = OneOf(self.graph.members(value))
+                return Foreign(str(one_of), _NOT_RL) if any(map(is_literal, one_of.individuals)) else one_of
+            case "complementOf":
+                return Not(self.expression(value))
         on = self.graph.value(node, owl("onProperty"))
         if on is None:
             return Foreign(f"{local(by)} {local(value)}", "it has no owl:onProperty")
-        over = self.property(on)
-        if by == owl("someValuesFrom"):
-            return SomeValuesFrom(over, self.expression(value))
-        if by == owl("allValuesFrom"):
-            return AllValuesFrom(over, self.expression(value))
-        if by == owl("hasValue"):
-            return HasValue(over, value)
-        if by == owl("hasSelf"):
-            return Foreign(f"{over} Self", _NOT_RL)
-        return self._cardinality(node, over, local(by), value)
+        return self._restriction(node, by, value, self.property(on))
+
+    def _restriction(self, node: Term, by: Term, value: Term, over: Property) -> ClassExpression:
+        match local(by):
+            case "someValuesFrom":
+                return SomeValuesFrom(over, self.expression(value))
+            case "allValuesFrom":
+                return AllValuesFrom(over, self.expression(value))
+            case "hasValue":
+                return HasValue(over, value)
+            case "hasSelf":
+                return Foreign(f"{over} Self", _NOT_RL)
+            case kind:
+                return self._cardinality(node, over, kind, value)
 
     def _cardinality(self, node: Term, over: Property, kind: str, value: Term) -> ClassExpression:
         on = self.graph.value(node, owl("onClass")) or self.graph.value(node, owl("onDataRange"))
@@ -350,19 +346,10 @@ class ClassReader:
         return AtMost(int(number), over, filler)
 
 
-def _one_of(individuals: tuple[Term, ...]) -> ClassExpression:
-    expression = OneOf(individuals)
-    return Foreign(str(expression), _NOT_RL) if any(map(is_literal, individuals)) else expression
-
-
-_LISTS: dict[Term, Callable[[tuple[ClassExpression, ...]], ClassExpression]] = {
-    owl("intersectionOf"): And,
-    owl("unionOf"): Or,
-}
 # The properties that define an expression.
 DEFINING = {
-    *_LISTS,
-    *(owl(name) for name in ("oneOf", "complementOf", "someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),
+    *(owl(name) for name in ("intersectionOf", "unionOf", "oneOf", "complementOf")),
+    *(owl(name) for name in ("someValuesFrom", "allValuesFrom", "hasValue", "hasSelf")),
     *(owl(f"{bound}Cardinality") for bound in ("max", "min", "maxQualified", "minQualified", "qualified")),
     owl("cardinality"),
 }

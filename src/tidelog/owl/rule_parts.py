@@ -39,7 +39,7 @@ from itertools import chain, count, product
 from math import prod
 
 from tidelog.model.terms import TRIPLE, Term, is_literal
-from tidelog.owl.axiom_reader import TYPES
+from tidelog.owl.axiom_reader import AXIOM_TYPES
 from tidelog.owl.axioms import Restriction, RestrictionMembers
 from tidelog.owl.expressions import (
     NOTHING,
@@ -240,7 +240,7 @@ class Heads:
                 yield Conclusion((), (Condition(Call("NOT", (Call("ISVALUEOF", (x, term)),))),))
             case SomeValuesFrom():
                 yield Conclusion((auxiliary(expression, x),))
-                self._none(expression, "it speaks of an individual that has no name")
+                self._none(expression, "it is about an individual that has no name")
             case Or() | OneOf():
                 self._none(expression, "it does not say which")
             case Foreign(_, why):
@@ -250,7 +250,7 @@ class Heads:
         self.bodies.problems.append(f"`{expression}` on the right: {why}")
 
     def _named(self, name: NamedClass, term: Term, x: RuleTerm) -> Conclusions:
-        if term in TYPES:
+        if term in AXIOM_TYPES:
             self._none(name, "the axioms would depend on the data; use the rule set OWL2RL instead")
         elif name == NOTHING:
             yield Conclusion(())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from tidelog.errors import RuleError
-from tidelog.model.terms import TRIPLE, Term, is_iri, is_literal, plain
+from tidelog.model.terms import Term, is_iri, is_literal, plain
 from tidelog.owl.axioms import ClassAtom, EqualAtom, Implication, RuleAtom
 from tidelog.owl.expressions import (
     DIFFERENT_FROM,
@@ -24,6 +24,7 @@ from tidelog.owl.expressions import (
     Datatype,
     MalformedError,
     OntologyGraph,
+    Property,
     RuleTerm,
     inner,
     local,
@@ -147,12 +148,12 @@ class _RuleReader:
         if swrl("ClassAtom") in kinds or swrl("DataRangeAtom") in kinds:
             return self._class_atom(node, "classPredicate" if swrl("ClassAtom") in kinds else "dataRange")
         if swrl("IndividualPropertyAtom") in kinds or swrl("DatavaluedPropertyAtom") in kinds:
-            return self._property_atom(node)
+            return self._property_atom(node, self.classes.property(self._value(node, "propertyPredicate")))
         if swrl("SameIndividualAtom") in kinds:
             same = EqualAtom(self._argument(node, "argument1"), self._argument(node, "argument2"))
             return same, f"sameAs({format_term(same.first)}, {format_term(same.second)})"
         if swrl("DifferentIndividualsAtom") in kinds:
-            return self._triple(node, DIFFERENT_FROM)
+            return self._property_atom(node, Property(DIFFERENT_FROM))
         names = ", ".join(map(local, kinds)) or "no type"
         raise self._error(f"atom {local(node)} has {names}, which is no kind of SWRL atom")
 
@@ -161,14 +162,9 @@ class _RuleReader:
         place = self._argument(node, "argument1")
         return ClassAtom(of, place), f"{inner(of)}({format_term(place)})"
 
-    def _property_atom(self, node: Term) -> tuple[RuleAtom, str]:
-        over = self.classes.property(self._value(node, "propertyPredicate"))
+    def _property_atom(self, node: Term, over: Property) -> tuple[Atom, str]:
         x, y = self._argument(node, "argument1"), self._argument(node, "argument2")
         return over.atom(x, y), f"{over}({format_term(x)}, {format_term(y)})"
-
-    def _triple(self, node: Term, predicate: Term) -> tuple[RuleAtom, str]:
-        x, y = self._argument(node, "argument1"), self._argument(node, "argument2")
-        return Atom(TRIPLE, (x, predicate, y)), f"{local(predicate)}({format_term(x)}, {format_term(y)})"
 
     def _builtin(self, node: Term) -> _Computed:
         term = self._value(node, "builtin")
