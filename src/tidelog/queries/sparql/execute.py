@@ -24,7 +24,7 @@ from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND, Overlay
 from tidelog.queries.sparql.evaluate.tables import column_of, concatenated
 from tidelog.queries.sparql.prepared import Plan, Prepared, prepare, prepare_text
 from tidelog.queries.sparql.solutions import Solutions
-from tidelog.queries.sparql.syntax.algebra import Ask, Construct, Describe, Node, Pattern, Query, Select, Triple
+from tidelog.queries.sparql.syntax.algebra import Ask, Construct, Describe, Node, Query, Select, Triple
 from tidelog.rules.syntax import Variable
 from tidelog.settings import Limits
 
@@ -61,7 +61,7 @@ def _evaluate(dataset: Dataset, asked: Query, prepared: Prepared, limits: Limits
     match asked:
         case Select(_, variables):
             found = _looked_up(dataset, prepared, variables, limits)
-            return _selected(dataset, prepared, variables, limits) if found is None else found
+            return select(dataset, prepared, variables, limits) if found is None else found
         case Ask():
             return _Run(dataset, prepared, limits).table().length > 0
         case Construct() | Describe():
@@ -69,13 +69,9 @@ def _evaluate(dataset: Dataset, asked: Query, prepared: Prepared, limits: Limits
 
 
 def select(
-    dataset: Dataset, pattern: Pattern, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS
+    dataset: Dataset, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits = NO_LIMITS
 ) -> Solutions:
     """The solutions of a pattern."""
-    return _selected(dataset, Prepared(pattern, variables), variables, limits)
-
-
-def _selected(dataset: Dataset, prepared: Prepared, variables: tuple[Variable, ...], limits: Limits) -> Solutions:
     run = _Run(dataset, prepared, limits)
     table = run.table()
     columns = [column_of(table, v) for v in variables]
@@ -105,14 +101,10 @@ def _bound(plan: Plan, slots: Slots, variable: Variable, length: int) -> Ints:
     return np.full(length, UNBOUND, dtype=np.int64) if column is None else column
 
 
-def statements(dataset: Dataset, query: Construct | Describe, limits: Limits = NO_LIMITS) -> Iterator[Statement]:
-    """The triples of the graph that a query constructs, as terms. Triples may repeat."""
-    return _statements(dataset, query, prepare(query), limits)
-
-
 def _statements(
     dataset: Dataset, query: Construct | Describe, prepared: Prepared, limits: Limits
 ) -> Iterator[Statement]:
+    """The triples of the graph that a query constructs, as terms. Triples may repeat."""
     run = _Run(dataset, prepared, limits)
     table = run.table()
     if isinstance(query, Construct):

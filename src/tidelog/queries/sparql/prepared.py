@@ -31,45 +31,24 @@ def mentions(pattern: Pattern, also: Iterable[Variable]) -> Counter[Variable]:
 
 
 def _parts(pattern: Pattern) -> Iterator[tuple[Variable, ...]]:
+    if isinstance(pattern, algebra.BasicPattern | algebra.PathPattern | algebra.Values):
+        yield algebra.visible(pattern)
+    for part in algebra.parts(pattern):
+        yield from _parts(part)
+    for expression in algebra.expressions(pattern):
+        yield from _of(expression)
     match pattern:
-        case algebra.BasicPattern() | algebra.PathPattern() | algebra.Values():
-            yield algebra.visible(pattern)
-        case algebra.Join(left, right) | algebra.Union(left, right) | algebra.Minus(left, right):
-            yield from _parts(left)
-            yield from _parts(right)
-        case algebra.LeftJoin(left, right, condition):
-            yield from _parts(left)
-            yield from _parts(right)
-            yield from _of(condition)
-        case algebra.Filter(inner, condition):
-            yield from _parts(inner)
-            yield from _of(condition)
-        case algebra.Extend(inner, variable, expression):
-            yield from _parts(inner)
+        case algebra.Extend(_, variable):
             yield (variable,)
-            yield from _of(expression)
-        case algebra.GraphPattern(_, inner) | algebra.Distinct(inner) | algebra.Slice(inner):
-            yield from _parts(inner)
-        case algebra.Group(inner, keys, aggregates):
-            yield from _parts(inner)
-            for variable, expression in keys:
-                yield (variable,)
-                yield from _of(expression)
-            for variable, aggregate in aggregates:
-                yield (variable,)
-                yield from _of(aggregate.expression)
-                if aggregate.expression is None and aggregate.distinct:
-                    yield algebra.visible(inner)
-        case algebra.Order(inner, conditions):
-            yield from _parts(inner)
-            for expression, _ in conditions:
-                yield from _of(expression)
-        case algebra.Project(inner, variables):
-            yield from _parts(inner)
+        case algebra.Project(_, variables):
             yield variables
+        case algebra.Group(inner, keys, aggregates):
+            yield from ((variable,) for variable, _ in (*keys, *aggregates))
+            if any(a.expression is None and a.distinct for _, a in aggregates):
+                yield algebra.visible(inner)
 
 
-def _of(expression: Expression | None) -> Iterator[tuple[Variable, ...]]:
+def _of(expression: Expression) -> Iterator[tuple[Variable, ...]]:
     match expression:
         case Variable():
             yield (expression,)
@@ -78,9 +57,6 @@ def _of(expression: Expression | None) -> Iterator[tuple[Variable, ...]]:
                 yield from _of(arg)
         case algebra.Exists(pattern):
             yield from _parts(pattern)
-
-
-_REMEMBERED = 256
 
 
 class Plan:
@@ -98,17 +74,15 @@ class Plan:
         known = self._places
         if known is not None and known[0]() is overlay.dictionary:
             return known[1]
-        found = tuple(
-            (self._place(t.subject, overlay), self._place(t.predicate, overlay), self._place(t.object, overlay))
-            for t in self.pattern.triples
-        )
+
+        def place(node: algebra.Node) -> int:
+            return self._slots[node] if isinstance(node, Variable) else overlay.encode(node)
+
+        found = tuple((place(t.subject), place(t.predicate), place(t.object)) for t in self.pattern.triples)
         if any(place >= overlay.start for places in found for place in places):
             return None  # not cached, because a later fact may have the term
         self._places = ref(overlay.dictionary), found
         return found
-
-    def _place(self, node: algebra.Node, overlay: Overlay) -> int:
-        return self._slots[node] if isinstance(node, Variable) else overlay.encode(node)
 
 
 class Prepared:
@@ -120,11 +94,8 @@ class Prepared:
         self._unwanted = frozenset(v for v, count in counts.items() if count <= 1)
         self.sliced = _is_sliced(pattern)
         self._plans: dict[int, Plan] = {}
-        match pattern:
-            case algebra.Project(algebra.BasicPattern() as basic):
-                self.only: Plan | None = self.plan(basic)
-            case _:
-                self.only = None
+        basic = pattern.pattern if isinstance(pattern, algebra.Project) else None
+        self.only = self.plan(basic) if isinstance(basic, algebra.BasicPattern) else None
 
     def plan(self, pattern: algebra.BasicPattern) -> Plan:
         """The plan of a part of the pattern, cached by the part's `id`. The part lives as long as this object."""
@@ -160,7 +131,7 @@ def prepare_text(text: str, prefixes: Mapping[str, str]) -> tuple[algebra.Query,
     return _prepare_text(text, tuple(sorted(prefixes.items())) if prefixes else ())
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(256)
 def _prepare_text(text: str, prefixes: tuple[tuple[str, str], ...]) -> tuple[algebra.Query, Prepared]:
     query = parse(text, dict(prefixes))
     return query, prepare(query)
@@ -174,12 +145,11 @@ def choice(condition: Expression) -> Choice | None:
     match condition:
         case algebra.FunctionCall("&&", (left, right)):
             return choice(left) or choice(right)
-        case algebra.FunctionCall("=" | "SAMETERM", (Variable() as variable, str() as term)) if is_iri(Term(term)):
-            return variable, (Term(term),)
-        case algebra.FunctionCall("=" | "SAMETERM", (str() as term, Variable() as variable)) if is_iri(Term(term)):
-            return variable, (Term(term),)
+        case algebra.FunctionCall("=" | "SAMETERM", (Variable() as variable, term) | (term, Variable() as variable)):
+            terms = [term]
         case algebra.FunctionCall("IN", (Variable() as variable, *terms)):
-            known = tuple(Term(t) for t in terms if isinstance(t, str) and is_iri(Term(t)))
-            return (variable, tuple(dict.fromkeys(known))) if len(known) == len(terms) else None
+            pass
         case _:
             return None
+    known = tuple(Term(t) for t in terms if isinstance(t, str) and is_iri(Term(t)))
+    return (variable, tuple(dict.fromkeys(known))) if len(known) == len(terms) else None

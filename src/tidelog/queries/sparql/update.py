@@ -32,6 +32,7 @@ from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import InputError, UsageError
 from tidelog.model.terms import TRIPLE, Fact, Term, is_blank
 from tidelog.queries.sparql.execute import Dataset, select
+from tidelog.queries.sparql.prepared import Prepared
 from tidelog.queries.sparql.syntax.algebra import UNIT, Node, Pattern, Project, Triple
 from tidelog.queries.sparql.syntax.update_grammar import Clear, Load, Modify, Operation, parse_update
 from tidelog.rules.syntax import Variable
@@ -105,7 +106,7 @@ class _Request:
         if pattern == UNIT:
             yield 1, {}
             return
-        found = select(self._dataset(), Project(pattern, variables), variables)
+        found = select(self._dataset(), Prepared(Project(pattern, variables), variables), variables)
         if not variables:
             yield len(found), {}
             return

@@ -105,39 +105,30 @@ def bound_alike(table: Bindings, names: Sequence[Hashable]) -> Iterator[Bindings
 
 def pairs(left: Bindings, right: Bindings, budget: QueryBudget) -> Iterator[Pairs]:
     """All compatible pairs of rows, in blocks: (indices of left rows, indices of right rows)."""
-    shared = [n for n in left.columns if n in right.columns]
+    width = len(left.columns.keys() | right.columns.keys())
+    for left_rows, right_rows, on in _groups(left, right):
+        for i, j in _equal_rows(_ranges(left, left_rows, right, right_rows, on), width, budget):
+            yield (i if left_rows is None else left_rows[i]), (j if right_rows is None else right_rows[j])
+
+
+def _groups(left: Bindings, right: Bindings) -> Iterator[tuple[Ints | None, Ints | None, list[Hashable]]]:
+    """Pairs of groups of rows: (left rows, right rows, the variables that both bind). None stands for all rows."""
     if not left.length or not right.length:
         return
-    right_parts = list(_by_bound(right, shared))
+    shared = [n for n in left.columns if n in right.columns]
+    right_groups = list(_by_bound(right, shared))
     for left_rows, left_bound in _by_bound(left, shared):
-        for right_rows, right_bound in right_parts:
-            on = [n for n in shared if n in left_bound and n in right_bound]
-            lefts = [_taken(left.columns[n], left_rows) for n in on]
-            rights = [_taken(right.columns[n], right_rows) for n in on]
-            sizes = _size(left, left_rows), _size(right, right_rows)
-            width = len(left.columns.keys() | right.columns.keys())
-            for i, j in _equal_rows(lefts, rights, *sizes, width, budget):
-                yield (i if left_rows is None else left_rows[i]), (j if right_rows is None else right_rows[j])
+        for right_rows, right_bound in right_groups:
+            yield left_rows, right_rows, [n for n in shared if n in left_bound and n in right_bound]
 
 
-def _taken(column: Ints, rows: Ints | None) -> Ints:
-    return column if rows is None else column[rows]
-
-
-def _size(table: Bindings, rows: Ints | None) -> int:
-    return table.length if rows is None else len(rows)
-
-
-def _equal_rows(
-    lefts: list[Ints], rights: list[Ints], left: int, right: int, width: int, budget: QueryBudget
-) -> Iterator[Pairs]:
+def _equal_rows(ranges: _Ranges, width: int, budget: QueryBudget) -> Iterator[Pairs]:
     """Pairs of rows that are equal in all columns. No value is unbound."""
-    order, low, counts = _ranges(lefts, rights, left, right)
-    total = int(counts.sum())
-    budget.claim_table(min(total, _BLOCK), width)
+    order, low, counts = ranges
+    budget.claim_table(min(int(counts.sum()), _BLOCK), width)
     ends = np.cumsum(counts)
     start = 0
-    while start < left:
+    while start < len(low):
         before = int(ends[start - 1]) if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, "right")))
         some = counts[start:stop]
@@ -149,24 +140,30 @@ def _equal_rows(
         start = stop
 
 
-def _ranges(lefts: list[Ints], rights: list[Ints], left: int, right: int) -> tuple[Ints | None, Ints, Ints]:
+_Ranges = tuple[Ints | None, Ints, Ints]
+
+
+def _ranges(
+    left: Bindings, left_rows: Ints | None, right: Bindings, right_rows: Ints | None, on: list[Hashable]
+) -> _Ranges:
     """(sort order of the right rows, first position in it of the matches of each left row, their number)."""
-    if not lefts:
-        return None, np.zeros(left, dtype=np.int64), np.full(left, right, dtype=np.int64)
-    ours, theirs = _codes(lefts, rights, left)
+    length = left.length if left_rows is None else len(left_rows)
+    if not on:
+        matches = right.length if right_rows is None else len(right_rows)
+        return None, np.zeros(length, dtype=np.int64), np.full(length, matches, dtype=np.int64)
+    columns = [(_taken(left.columns[n], left_rows), _taken(right.columns[n], right_rows)) for n in on]
+    ours, theirs = columns[0]
+    if len(on) > 1:  # one number for each row of either side, equal for equal rows
+        number, _ = numbered([np.concatenate(both) for both in columns], len(ours) + len(theirs))
+        ours, theirs = number[:length], number[length:]
     order = np.argsort(theirs, kind="stable")
     ranked = theirs[order]
     low = np.searchsorted(ranked, ours, "left")
     return order, low, np.searchsorted(ranked, ours, "right") - low
 
 
-def _codes(lefts: list[Ints], rights: list[Ints], left: int) -> Pairs:
-    """One number for each row of either side, equal for equal rows."""
-    if len(lefts) == 1:
-        return lefts[0], rights[0]
-    both = [np.concatenate(c) for c in zip(lefts, rights, strict=True)]
-    number, _ = numbered(both, len(both[0]))
-    return number[:left], number[left:]
+def _taken(column: Ints, rows: Ints | None) -> Ints:
+    return column if rows is None else column[rows]
 
 
 def merged(left: Bindings, right: Bindings, rows: Pairs) -> Bindings:
@@ -187,18 +184,9 @@ def excluded(left: Bindings, right: Bindings, constants: frozenset[Hashable]) ->
 
     `constants` are variables that stand for constants: they must agree, but do not count as shared.
     """
-    shared = [n for n in left.columns if n in right.columns]
     removed = np.zeros(left.length, dtype=np.bool_)
-    if not left.length or not right.length:
-        return removed
-    right_parts = list(_by_bound(right, shared))
-    for left_rows, left_bound in _by_bound(left, shared):
-        for right_rows, right_bound in right_parts:
-            on = [n for n in shared if n in left_bound and n in right_bound]
-            if constants.issuperset(on):
-                continue
-            lefts = [_taken(left.columns[n], left_rows) for n in on]
-            rights = [_taken(right.columns[n], right_rows) for n in on]
-            _, _, counts = _ranges(lefts, rights, _size(left, left_rows), _size(right, right_rows))
+    for left_rows, right_rows, on in _groups(left, right):
+        if not constants.issuperset(on):
+            _, _, counts = _ranges(left, left_rows, right, right_rows, on)
             removed[slice(None) if left_rows is None else left_rows] |= counts > 0
     return removed

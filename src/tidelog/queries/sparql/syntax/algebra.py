@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import dataclass_transform
 
 from tidelog.model.terms import Term
 from tidelog.rules.syntax import Variable
@@ -20,32 +21,35 @@ from tidelog.rules.syntax import Variable
 Node = Variable | Term
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+@dataclass_transform(frozen_default=True)
+class Record:
+    """The base of all classes of the algebra. It makes each subclass a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
+
+
+class Link(Record):
     """A path of one triple."""
 
     predicate: Term
 
 
-@dataclass(frozen=True, slots=True)
-class Inverse:
+class Inverse(Record):
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Sequence:
+class Sequence(Record):
     first: Path
     second: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Alternative:
+class Alternative(Record):
     first: Path
     second: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Record):
     """`?` (at most once), `*` (any number) or `+` (at least once); pairs are distinct."""
 
     path: Path
@@ -53,8 +57,7 @@ class Repeat:
     many: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Negated:
+class Negated(Record):
     """A negated property set: any predicate not in `forward`, or backwards any predicate not in `backward`."""
 
     forward: frozenset[Term] | None
@@ -64,24 +67,21 @@ class Negated:
 Path = Link | Inverse | Sequence | Alternative | Repeat | Negated
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionCall:
+class FunctionCall(Record):
     """An operator (`&&`, `<`, …), a built-in by its name in capitals, or a cast by its datatype's IRI."""
 
     function: str
     args: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+class Exists(Record):
     pattern: Pattern
 
 
 Expression = Variable | Term | FunctionCall | Exists
 
 
-@dataclass(frozen=True, slots=True)
-class AggregateCall:
+class AggregateCall(Record):
     """COUNT, SUM, …. If `expression` is None, this is `COUNT(*)`."""
 
     function: str
@@ -90,8 +90,7 @@ class AggregateCall:
     separator: str = " "
 
 
-@dataclass(frozen=True, slots=True)
-class Triple:
+class Triple(Record):
     subject: Node
     predicate: Node
     object: Node
@@ -100,72 +99,61 @@ class Triple:
         return (n for n in (self.subject, self.predicate, self.object) if isinstance(n, Variable))
 
 
-@dataclass(frozen=True, slots=True)
-class BasicPattern:
+class BasicPattern(Record):
     triples: tuple[Triple, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PathPattern:
+class PathPattern(Record):
     subject: Node
     path: Path
     object: Node
 
 
-@dataclass(frozen=True, slots=True)
-class Join:
+class Join(Record):
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class LeftJoin:
+class LeftJoin(Record):
     left: Pattern
     right: Pattern
     condition: Expression | None
 
 
-@dataclass(frozen=True, slots=True)
-class Union:
+class Union(Record):
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Minus:
+class Minus(Record):
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(Record):
     pattern: Pattern
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Extend:
+class Extend(Record):
     pattern: Pattern
     variable: Variable
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(Record):
     variables: tuple[Variable, ...]
     rows: tuple[tuple[Term | None, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class GraphPattern:
+class GraphPattern(Record):
     """A pattern in a named graph."""
 
     name: Node
     pattern: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """One solution for each group: its keys and the results of aggregates."""
 
     pattern: Pattern
@@ -174,70 +162,48 @@ class Group:
     implicit: bool  # no GROUP BY: all solutions form one group, also if there is none
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Record):
     pattern: Pattern
     conditions: tuple[tuple[Expression, bool], ...]  # expression, whether it descends
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(Record):
     pattern: Pattern
     variables: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(Record):
     pattern: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Record):
     pattern: Pattern
     offset: int
     limit: int | None
 
 
-Pattern = (
-    BasicPattern
-    | PathPattern
-    | Join
-    | LeftJoin
-    | Union
-    | Minus
-    | Filter
-    | Extend
-    | Values
-    | GraphPattern
-    | Group
-    | Order
-    | Project
-    | Distinct
-    | Slice
-)
+OfTwo = Join | LeftJoin | Union | Minus
+OfOne = Filter | Extend | GraphPattern | Group | Order | Project | Distinct | Slice
+Pattern = BasicPattern | PathPattern | Values | OfTwo | OfOne
 
 UNIT = BasicPattern(())
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+class Select(Record):
     pattern: Pattern
     variables: tuple[Variable, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(Record):
     pattern: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Construct:
+class Construct(Record):
     pattern: Pattern
     template: tuple[Triple, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Describe:
+class Describe(Record):
     pattern: Pattern
     resources: tuple[Node, ...]
 
@@ -247,7 +213,28 @@ Query = Select | Ask | Construct | Describe
 
 def is_named(variable: Variable) -> bool:
     """Whether a user wrote the variable: it is neither a blank node nor added by the translation."""
-    return variable.name[0] not in "_." or (variable.name[0] == "_" and variable.name[:2] != "_:")
+    return not variable.name.startswith((".", "_:"))
+
+
+def parts(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The patterns directly inside a pattern."""
+    if isinstance(pattern, OfTwo):
+        return pattern.left, pattern.right
+    return (pattern.pattern,) if isinstance(pattern, OfOne) else ()
+
+
+def expressions(pattern: Pattern) -> Iterator[Expression]:
+    """The expressions of a pattern, without those of the patterns inside it."""
+    match pattern:
+        case Filter(_, condition) | LeftJoin(_, _, condition):
+            yield from () if condition is None else (condition,)
+        case Extend(_, _, expression):
+            yield expression
+        case Order(_, conditions):
+            yield from (expression for expression, _ in conditions)
+        case Group(_, keys, aggregates):
+            yield from (expression for _, expression in keys)
+            yield from (a.expression for _, a in aggregates if a.expression is not None)
 
 
 def visible(pattern: Pattern) -> tuple[Variable, ...]:
@@ -262,24 +249,19 @@ def _visible(pattern: Pattern) -> Iterator[Variable]:
                 yield from triple.variables()
         case PathPattern(subject, _, object_):
             yield from (n for n in (subject, object_) if isinstance(n, Variable))
-        case Join(left, right) | LeftJoin(left, right) | Union(left, right):
-            yield from _visible(left)
-            yield from _visible(right)
         case Minus(left, _):
             yield from _visible(left)
-        case Filter(inner) | Order(inner) | Distinct(inner) | Slice(inner):
-            yield from _visible(inner)
-        case Extend(inner, variable, _):
-            yield from _visible(inner)
-            yield variable
-        case GraphPattern(name, inner):
-            yield from (name,) if isinstance(name, Variable) else ()
-            yield from _visible(inner)
         case Group(_, keys, aggregates):
-            yield from (variable for variable, _ in keys)
-            yield from (variable for variable, _ in aggregates)
+            yield from (variable for variable, _ in (*keys, *aggregates))
         case Values(variables, _) | Project(_, variables):
             yield from variables
+        case _:
+            if isinstance(pattern, GraphPattern) and isinstance(pattern.name, Variable):
+                yield pattern.name
+            for part in parts(pattern):
+                yield from _visible(part)
+            if isinstance(pattern, Extend):
+                yield pattern.variable
 
 
 def certain(pattern: Pattern) -> frozenset[Variable]:
@@ -320,23 +302,5 @@ def mentioned(expression: Expression) -> frozenset[Variable]:
 
 def everywhere(pattern: Pattern) -> frozenset[Variable]:
     """All variables that occur in a pattern, in any scope."""
-    found = frozenset(_visible(pattern))
-    match pattern:
-        case Join(left, right) | Union(left, right) | Minus(left, right):
-            return found | everywhere(left) | everywhere(right)
-        case LeftJoin(left, right, condition):
-            inside = everywhere(left) | everywhere(right)
-            return found | inside | (mentioned(condition) if condition is not None else frozenset())
-        case Filter(inner, condition):
-            return found | everywhere(inner) | mentioned(condition)
-        case Extend(inner, _, expression):
-            return found | everywhere(inner) | mentioned(expression)
-        case Order(inner, conditions):
-            return (found | everywhere(inner)).union(*(mentioned(e) for e, _ in conditions))
-        case Group(inner, keys, aggregates):
-            used = [e for _, e in keys] + [a.expression for _, a in aggregates if a.expression is not None]
-            return (found | everywhere(inner)).union(*map(mentioned, used))
-        case Project(inner) | Distinct(inner) | Slice(inner) | GraphPattern(_, inner):
-            return found | everywhere(inner)
-        case _:
-            return found
+    inside = (*map(everywhere, parts(pattern)), *map(mentioned, expressions(pattern)))
+    return frozenset(_visible(pattern)).union(*inside)

@@ -10,27 +10,18 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from tidelog.errors import Location, ParseError
+from tidelog.model.terms import NAME_CHARACTERS, NAME_START
 
-_BASE = (
-    "A-Za-zÀ-ÖØ-öø-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
-    "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-)
-_WORD = _BASE + "_0-9"
-_CHARS = _WORD + "\u00b7\u0300-\u036f\u203f-\u2040\\-"
-_PREFIX = rf"(?:[{_BASE}](?:[{_CHARS}.]*[{_CHARS}])?)?"
+_WORD = f"{NAME_START}_0-9"
+_CHARS = NAME_CHARACTERS
+_PREFIX = rf"(?:[{NAME_START}](?:[{_CHARS}.]*[{_CHARS}])?)?"
 _ESCAPED = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
 _LOCAL = rf"(?:[{_WORD}:]|{_ESCAPED})(?:(?:[{_CHARS}.:]|{_ESCAPED})*(?:[{_CHARS}:]|{_ESCAPED}))?"
 _ESCAPE = r"\\[tbnrf\\\"']"
 
-IRI, NAME, BLANK, VARIABLE, STRING, LANGUAGE = (
-    "an IRI",
-    "a prefixed name",
-    "a blank node",
-    "a variable",
-    "a string",
-    "a language",
-)
-DOUBLE, DECIMAL, INTEGER, WORD, SIGN, END = "a double", "a decimal", "an integer", "a word", "a sign", "the end"
+IRI, NAME, BLANK, VARIABLE = "an IRI", "a prefixed name", "a blank node", "a variable"
+STRING, LANGUAGE, DOUBLE, DECIMAL, INTEGER = "a string", "a language", "a double", "a decimal", "an integer"
+WORD, SIGN, END = "a word", "a sign", "the end"
 
 _TOKENS = [
     (IRI, r"<[^<>\"{}|^`\\\x00-\x20]*>"),
@@ -63,19 +54,19 @@ class Token:
 def tokenise(text: str) -> list[Token]:
     """All tokens of a text, and a last token for its end."""
     tokens = []
-    at = _space(text, 0)
+    at = _after_space(text, 0)
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise ParseError(f"{text[at : at + 10].split(maxsplit=1)[0]!r} cannot stand in SPARQL", location(text, at))
         assert match.lastindex is not None
         tokens.append(Token(_KINDS[match.lastindex - 1], match[0], at, match.end()))
-        at = _space(text, match.end())
+        at = _after_space(text, match.end())
     tokens.append(Token(END, "", len(text), len(text)))
     return tokens
 
 
-def _space(text: str, at: int) -> int:
+def _after_space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     assert match
     return match.end()
@@ -170,25 +161,16 @@ def resolve(base: str, reference: str) -> str:
     if scheme is not None:
         return reference
     scheme, b_authority, b_path, b_query, _ = _parts(base)
-    if authority is not None:
-        path = _without_dots(path)
-    else:
+    if authority is None:
         authority = b_authority
         if not path:
             path, query = b_path, b_query if query is None else query
-        elif path.startswith("/"):
-            path = _without_dots(path)
         else:
-            path = _without_dots(_merged(b_authority, b_path, path))
-    return "".join(
-        (
-            f"{scheme}:" if scheme is not None else "",
-            f"//{authority}" if authority is not None else "",
-            path,
-            f"?{query}" if query is not None else "",
-            f"#{fragment}" if fragment is not None else "",
-        )
-    )
+            path = _without_dots(path if path.startswith("/") else _merged(b_authority, b_path, path))
+    else:
+        path = _without_dots(path)
+    parts = ((scheme, "{}:"), (authority, "//{}"), (path, "{}"), (query, "?{}"), (fragment, "#{}"))
+    return "".join(form.format(part) for part, form in parts if part is not None)
 
 
 def _parts(iri: str) -> tuple[str | None, str | None, str, str | None, str | None]:
