@@ -137,11 +137,7 @@ def _parser(words: Sequence[str]) -> ArgumentParser:
     for command in COMMANDS:
         each = commands.add_parser(command.name, help=command.help, description=command.help)
         if command.name in words:
-            _configure(each, command)
+            each.add_argument("--json", action="store_true", help="print JSON for machines")
+            command.configure(each)
+            each.set_defaults(command=command)
     return parser
-
-
-def _configure(parser: ArgumentParser, command: Command) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON for machines")
-    command.configure(parser)
-    parser.set_defaults(command=command)

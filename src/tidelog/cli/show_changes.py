@@ -17,7 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import natural
-from tidelog.cli.output import print_json, visible
+from tidelog.cli.output import visible
 
 if TYPE_CHECKING:
     from tidelog.changes.result import Change, Difference
@@ -76,14 +76,6 @@ def _shown(answers: FactAnswers, prefixes: Prefixes | None, show: int | None) ->
     """At most `show` facts (None: all), sorted unless there are very many."""
     texts = answers.texts(prefixes)
     return islice(sorted(texts) if show != 0 and len(answers) <= _SORTED else texts, show)
-
-
-def report_change(change: Change, prefixes: Prefixes, show: int, *, as_json: bool) -> None:
-    """Print a change as `load` does."""
-    if as_json:
-        print_json(change_json(change, show))
-    else:
-        print_change(change, prefixes, show)
 
 
 def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:

@@ -51,11 +51,8 @@ def add_engine(parser: ArgumentParser) -> None:
     from tidelog.changes.choose import ENGINES
 
     parser.add_argument("--engine", choices=ENGINES, default="auto", help="auto: in this process while memory suffices")
-    parser.add_argument(
-        "--master",
-        metavar="URL",
-        help="a Spark cluster: local[4], spark://host:7077, yarn, k8s://…, sc://host (Connect)",
-    )
+    masters = "a Spark cluster: local[4], spark://host:7077, yarn, k8s://…, sc://host (Connect)"
+    parser.add_argument("--master", metavar="URL", help=masters)
 
 
 def engine(options: Namespace) -> str:

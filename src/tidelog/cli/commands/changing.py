@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
 from tidelog.cli.output import print_json, warn, working
-from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview, report_change
+from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview
 from tidelog.errors import InputError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ def configure_load(parser: ArgumentParser) -> None:
 
 def run_load(options: Namespace) -> int:
     """Load files into a knowledge base: all of them, or none if one fails."""
-    chosen = engine(options)
+    chosen, quarantine = engine(options), options.quarantine
+    if options.bad_lines == "quarantine":
+        quarantine = quarantine or f"{options.kb}.bad-lines.jsonl"
     with open_to_change(options) as kb:
         with working(f"loading {' '.join(options.files)}") as say:
             change = kb.load(
@@ -121,20 +123,17 @@ def run_load(options: Namespace) -> int:
                 master=options.master,
                 message=options.message,
                 bad_lines=options.bad_lines,
-                quarantine=_quarantine(options),
+                quarantine=quarantine,
                 progress=say,
             )
         if change.bad_lines:
-            where = f"; they are in {_quarantine(options)}" if options.bad_lines == "quarantine" else ""
+            where = f"; they are in {quarantine}" if options.bad_lines == "quarantine" else ""
             warn(f"{change.bad_lines:,} lines could not be read and were skipped{where}")
-        report_change(change, kb.prefixes, options.show, as_json=options.json)
+        if options.json:
+            print_json(change_json(change, options.show))
+        else:
+            print_change(change, kb.prefixes, options.show)
     return 0
-
-
-def _quarantine(options: Namespace) -> str | None:
-    if options.bad_lines != "quarantine":
-        return str(options.quarantine) if options.quarantine else None
-    return str(options.quarantine or f"{options.kb}.bad-lines.jsonl")
 
 
 CHANGE_OPTIONS = {
@@ -152,22 +151,12 @@ _SHOWN_IN_DRY_RUN = 100  # facts of a preview that are shown
 
 def configure_update(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
-    for name, help_ in CHANGE_OPTIONS.items():
-        parser.add_argument(
-            f"--{name.replace('_', '-')}",
-            dest=name,
-            action="append",
-            metavar="F",
-            help=f"{help_}: a file, a text, or - for standard input; may be repeated",
-        )
+    for name, what in CHANGE_OPTIONS.items():
+        where = f"{what}: a file, a text, or - for standard input; may be repeated"
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, action="append", metavar="F", help=where)
     parser.add_argument("--sparql", metavar="F", help="a SPARQL 1.1 Update request instead: a file, a text, or -")
-    parser.add_argument(
-        "--allow",
-        action="append",
-        default=[],
-        metavar="PATH",
-        help="a file or folder that LOAD may read; may be repeated",
-    )
+    allowed = "a file or folder that LOAD may read; may be repeated"
+    parser.add_argument("--allow", action="append", default=[], metavar="PATH", help=allowed)
     parser.add_argument("--algorithm", choices=ALGORITHMS, default="auto", help="all give the same result")
     add_engine(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")

@@ -30,23 +30,13 @@ def configure_explain(parser: ArgumentParser) -> None:
     add_version(parser)
     parser.add_argument("--format", choices=("tree", "json", "html", "dot"), help="default: tree")
     asked = parser.add_mutually_exclusive_group()
-    asked.add_argument(
-        "--all",
-        type=natural,
-        nargs="?",
-        const=_DEFAULT_PROOFS,
-        metavar="N",
-        help=f"all proofs, at most N (default {_DEFAULT_PROOFS})",
-    )
+    most = f"all proofs, at most N (default {_DEFAULT_PROOFS})"
+    asked.add_argument("--all", type=natural, nargs="?", const=_DEFAULT_PROOFS, metavar="N", help=most)
     asked.add_argument("--why-not", action="store_true", help="how far each rule gets, and what is missing")
-    newest = "the newest unless V is given"
-    for name, what in (
-        ("--removed", "the proof that it lost"),
-        ("--kept", "the proof that it has, and the steps it lost"),
-    ):
-        asked.add_argument(
-            name, type=natural, nargs="?", const=_NEWEST, metavar="V", help=f"{what} with version V ({newest})"
-        )
+    shown = {"--removed": "the proof that it lost", "--kept": "the proof that it has, and the steps it lost"}
+    for name, what in shown.items():
+        version = f"{what} with version V (the newest unless V is given)"
+        asked.add_argument(name, type=natural, nargs="?", const=_NEWEST, metavar="V", help=version)
 
 
 def run_explain(options: Namespace) -> int:
@@ -92,12 +82,8 @@ def configure_repair(parser: ArgumentParser) -> None:
     parser.add_argument("fact", metavar="FACT", help="such as 'ancestor(ann, cid)'")
     add_version(parser)
     parser.add_argument("--limit", type=natural, default=10, metavar="N", help="at most N proposals (default: 10)")
-    parser.add_argument(
-        "--keep",
-        action="append",
-        metavar="K",
-        help="what to keep: a relation, a fact or a pattern such as 'parent(ann, ?x)'; may be repeated",
-    )
+    kept = "what to keep: a relation, a fact or a pattern such as 'parent(ann, ?x)'; may be repeated"
+    parser.add_argument("--keep", action="append", metavar="K", help=kept)
 
 
 def run_repair(options: Namespace) -> int:

@@ -37,8 +37,8 @@ class Finding:
 def findings(directory: Path) -> Iterator[Finding]:
     """Yield the result of every check."""
     yield _python(sys.version_info[:3])
-    yield from map(_required, REQUIRED)
-    yield from (_optional(name, purpose) for name, purpose in OPTIONAL.items())
+    yield from (_package(name) for name in REQUIRED)
+    yield from (_package(name, purpose) for name, purpose in OPTIONAL.items())
     yield _java()
     yield from _machine()
     yield _disk(directory)
@@ -46,30 +46,19 @@ def findings(directory: Path) -> Iterator[Finding]:
 
 def _python(version: tuple[int, int, int]) -> Finding:
     found = f"{platform.python_implementation()} {'.'.join(map(str, version))}"
-    return (
-        Finding("Python", "ok", found)
-        if version >= (3, 11)
-        else Finding("Python", "bad", found, "install 3.11 or newer")
-    )
+    known = version >= (3, 11)
+    return Finding("Python", "ok" if known else "bad", found, "" if known else "install 3.11 or newer")
 
 
-def _version(package: str) -> str | None:
+def _package(name: str, purpose: str = "") -> Finding:
+    """Whether a package is installed. One without a purpose is required."""
+    install = f"pip install {name}"
     try:
-        return metadata.version(package)
+        return Finding(name, "ok", metadata.version(name))
     except metadata.PackageNotFoundError:
-        return None
-
-
-def _required(package: str) -> Finding:
-    version = _version(package)
-    return Finding(package, "ok", version) if version else Finding(package, "bad", "missing", f"pip install {package}")
-
-
-def _optional(package: str, purpose: str) -> Finding:
-    version = _version(package)
-    if version:
-        return Finding(package, "ok", version)
-    return Finding(package, "note", "missing", f"only for {purpose}: pip install {package}")
+        if purpose:
+            return Finding(name, "note", "missing", f"only for {purpose}: {install}")
+        return Finding(name, "bad", "missing", install)
 
 
 def _java() -> Finding:
@@ -88,18 +77,16 @@ def _machine() -> Iterator[Finding]:
         return
     budget = f"{settings.memory_budget / 1e9:.1f} GB may be used"
     little = settings.memory_budget < LITTLE_MEMORY
-    yield Finding(
-        "memory", "note" if little else "ok", budget, "set TIDELOG_MEMORY, or close something" if little else ""
-    )
+    advice = "set TIDELOG_MEMORY, or close something"
+    yield Finding("memory", "note" if little else "ok", budget, advice if little else "")
     yield Finding("threads", "ok", str(settings.threads))
 
 
 def _disk(directory: Path) -> Finding:
     free = shutil.disk_usage(directory).free
-    found = f"{free / 1e9:.1f} GB free here"
-    return (
-        Finding("disk", "ok", found) if free >= LITTLE_DISK else Finding("disk", "note", found, "make room for exports")
-    )
+    little = free < LITTLE_DISK
+    advice = "make room for exports" if little else ""
+    return Finding("disk", "note" if little else "ok", f"{free / 1e9:.1f} GB free here", advice)
 
 
 def configure_doctor(parser: ArgumentParser) -> None:

@@ -109,18 +109,14 @@ def configure_generate(parser: ArgumentParser) -> None:
 
 def run_generate(options: Namespace) -> int:
     """Write benchmark data of any size. The same seed gives the same data."""
-    facts = _write(options)
+    from tidelog.generate import cliques, el, lubm
+
+    if options.dataset == "lubm":
+        facts = lubm.write(options.size, options.out, seed=options.seed, format=options.format)
+    else:
+        facts = {"el": el, "cliques": cliques}[options.dataset].write(options.size, options.out, seed=options.seed)
     if options.json:
         print_json({"dataset": options.dataset, "size": options.size, "facts": facts, "out": str(options.out)})
     else:
         print(f"{facts:,} facts in {options.out}")
     return 0
-
-
-def _write(options: Namespace) -> int:
-    from tidelog.generate import cliques, el, lubm
-
-    if options.dataset != "lubm":
-        data_set = {"el": el, "cliques": cliques}[options.dataset]
-        return int(data_set.write(options.size, options.out, seed=options.seed))
-    return lubm.write(options.size, options.out, seed=options.seed, format=options.format)

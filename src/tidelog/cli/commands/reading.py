@@ -9,7 +9,6 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,10 +28,6 @@ from tidelog.errors import UsageError
 if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
     from tidelog.queries.answers import Answers
-    from tidelog.queries.sparql.solutions import Found
-
-    Show = Callable[[str], None]
-
 
 _PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
 _FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?<]|SELECT\((?=[^{]*\{)"  # no pattern has a brace
@@ -70,39 +65,36 @@ def run_query(options: Namespace) -> int:
     text, form = _text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
-    _refuse_updates(text)
+    if _UPDATE.match(text):
+        raise UsageError("that is a change, and a query changes nothing; use `tidelog update KB --sparql`")
     with open_to_read(options) as kb:
         asked = as_of(kb, options.at)
-        show = _answer_sparql(asked, text, options) if is_sparql(text) else _answer(asked, text, options)
-        show(form)
+        (_answer_sparql if is_sparql(text) else _answer)(asked, text, form, options)
     return 0
 
 
-def _refuse_updates(text: str) -> None:
-    if _UPDATE.match(text):
-        raise UsageError("that is a change, and a query changes nothing; use `tidelog update KB --sparql`")
-
-
-def _answer(kb: KnowledgeBase, text: str, options: Namespace) -> Show:
+def _answer(kb: KnowledgeBase, text: str, form: str, options: Namespace) -> None:
     with working("answering"):
         answers = kb.query(text, timeout=options.timeout, max_rows=options.max_rows)
     if not len(answers):
         _warn_of_unknown(kb, text)
-    return partial(_show_rows, answers, print_rows, options)
+    _show_rows(answers, print_rows, form, options)
 
 
-def _answer_sparql(kb: KnowledgeBase, text: str, options: Namespace) -> Show:
-    from tidelog.queries.sparql import Solutions
+def _answer_sparql(kb: KnowledgeBase, text: str, form: str, options: Namespace) -> None:
+    from tidelog.queries.sparql.solutions import Solutions, write_text
 
     with working("answering"):
         found = kb.sparql(text, timeout=options.timeout, max_rows=options.max_rows)
     if isinstance(found, bool):
-        return partial(_show_boolean, found, options.out)
-    if isinstance(found, Solutions):
-        return partial(_show_rows, found, print_solutions, options)
-    for prefix, namespace in kb.prefixes.items():
-        found.bind(prefix, namespace)
-    return partial(_show_graph, found, options.out)
+        _show_boolean(found, form, options.out)
+    elif isinstance(found, Solutions):
+        _show_rows(found, print_solutions, form, options)
+    else:
+        for prefix, namespace in kb.prefixes.items():
+            found.bind(prefix, namespace)
+        with _output(options.out):
+            write_text(found, form or "ttl", sys.stdout)
 
 
 def is_sparql(text: str) -> bool:
@@ -130,7 +122,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _show_rows(answers: Answers, print_: Callable[..., None], options: Namespace, form: str) -> None:
+def _show_rows(answers: Answers, print_: Callable[..., None], form: str, options: Namespace) -> None:
     answers = answers.marked() if options.mark else answers
     if form in _GRAPH_FORMATS:
         raise UsageError(f"{form} is for graphs, and this query gives rows; choose one of: {', '.join(_ROW_FORMATS)}")
@@ -143,20 +135,13 @@ def _show_rows(answers: Answers, print_: Callable[..., None], options: Namespace
         print_(answers, form or "table", options.limit)
 
 
-def _show_boolean(answer: bool, out: Path | None, form: str) -> None:
+def _show_boolean(answer: bool, form: str, out: Path | None) -> None:
     from tidelog.formats.results import write_boolean
 
     if form == "parquet" or form in _GRAPH_FORMATS:
         raise UsageError(f"ASK gives true or false, which {form} cannot say; choose one of: {', '.join(TEXT_FORMATS)}")
     with _output(out):
         write_boolean(answer, form or "table", sys.stdout)
-
-
-def _show_graph(graph: Found, out: Path | None, form: str) -> None:
-    from tidelog.queries.sparql.solutions import write_text
-
-    with _output(out):
-        write_text(graph, form or "ttl", sys.stdout)
 
 
 def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
@@ -195,11 +180,8 @@ def _output(path: Path | None) -> Iterator[None]:
 def configure_export(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
     parser.add_argument("out", type=Path, metavar="OUT", help="a file, or a folder for several relations")
-    parser.add_argument(
-        "--format",
-        metavar="F",
-        help="nt nq ttl trig rdf jsonld (triples), csv tsv parquet delta; default: by the name of OUT",
-    )
+    formats = "nt nq ttl trig rdf jsonld (triples), csv tsv parquet delta"
+    parser.add_argument("--format", metavar="F", help=f"{formats}; default: by the name of OUT")
     add_version(parser)
     parser.add_argument("--kind", choices=("all", "explicit", "derived"), default="all", help="which facts")
     parser.add_argument("--relation", action="append", metavar="R", help="only this relation; may be repeated")

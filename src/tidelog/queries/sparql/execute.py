@@ -21,7 +21,7 @@ from tidelog.queries.sparql.evaluate.expressions import new_blank_node
 from tidelog.queries.sparql.evaluate.lookups import Slots, look_up
 from tidelog.queries.sparql.evaluate.paths import Paths, neighbours
 from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND, Overlay
-from tidelog.queries.sparql.evaluate.tables import column_of, concatenated
+from tidelog.queries.sparql.evaluate.tables import column_of, gathered
 from tidelog.queries.sparql.prepared import Plan, Prepared, prepare, prepare_text
 from tidelog.queries.sparql.solutions import Solutions
 from tidelog.queries.sparql.syntax.algebra import Ask, Construct, Describe, Node, Query, Select, Triple
@@ -125,13 +125,7 @@ class _Run:
 
     def table(self) -> Bindings:
         """All rows. Raises LimitError if there are more than `max_rows`."""
-        parts, rows = [], 0
-        for block in self.evaluator.solutions(self.pattern):
-            rows += block.length
-            self.budget.check_rows(rows)
-            self.budget.claim_table(rows, len(block.columns))
-            parts.append(block)
-        return concatenated(parts, self.budget)
+        return gathered(self.evaluator.solutions(self.pattern), self.budget, self.budget.check_rows)
 
 
 def filled(template: tuple[Triple, ...], table: Bindings, overlay: Overlay) -> Iterator[Statement]:

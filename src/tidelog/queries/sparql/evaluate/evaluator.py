@@ -47,12 +47,7 @@ class Evaluator:
 
     def whole(self, pattern: Pattern, seeds: Bindings | None = None) -> Bindings:
         """All solutions as one table."""
-        parts, rows = [], 0
-        for block in self.solutions(pattern, seeds):
-            parts.append(block)
-            rows += block.length
-            self.budget.claim_table(rows, len(block.columns))
-        return tables.concatenated(parts, self.budget)
+        return tables.gathered(self.solutions(pattern, seeds), self.budget)
 
     def solutions(self, pattern: Pattern, seeds: Bindings | None = None) -> Blocks:
         """The solutions of a pattern, in blocks that are not empty."""
@@ -212,10 +207,8 @@ class Evaluator:
         table = Bindings(data, len(pattern.rows))
         if self.start is UNIT:
             return table
-        return tables.concatenated(
-            [tables.merged(self.start, table, rows) for rows in tables.pairs(self.start, table, self.budget)],
-            self.budget,
-        )
+        pairs = tables.pairs(self.start, table, self.budget)
+        return tables.concatenated([tables.merged(self.start, table, rows) for rows in pairs], self.budget)
 
     def _modified(self, pattern: Pattern, seeds: Bindings | None) -> Blocks:
         """The solutions of a solution modifier, of the query or of a subquery."""
@@ -239,9 +232,9 @@ class Evaluator:
 
     def _weighted(self, pattern: Pattern) -> Blocks:
         """Solutions for aggregates: a row may stand for several solutions."""
-        return (
-            self.basic.weighted(pattern, UNIT) if isinstance(pattern, algebra.BasicPattern) else self.solutions(pattern)
-        )
+        if isinstance(pattern, algebra.BasicPattern):
+            return self.basic.weighted(pattern, UNIT)
+        return self.solutions(pattern)
 
     def _distinct(self, blocks: Blocks) -> Blocks:
         """Each solution once: each block without the solutions of earlier blocks."""

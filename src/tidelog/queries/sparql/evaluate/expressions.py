@@ -93,9 +93,8 @@ class Functions:
 
     def __init__(self, budget: QueryBudget) -> None:
         self.budget = budget
-        self.now = literal(
-            datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), f"{XSD}dateTime"
-        )
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self.now = literal(now.replace("+00:00", "Z"), f"{XSD}dateTime")
         self._labels: dict[tuple[int, str], Term] = {}
         self._own: dict[str, Callable[[Sequence[Terms], int], Terms]] = {
             "NOW": lambda _, length: [self.now] * length,
@@ -115,9 +114,8 @@ class Functions:
             return special(columns, length)
         simple = SIMPLE.get(function)
         if simple is None:
-            raise UsageError(
-                f"there is no function <{function}>; there are the built-in ones and the casts of SPARQL 1.1"
-            )
+            known = "there are the built-in ones and the casts of SPARQL 1.1"
+            raise UsageError(f"there is no function <{function}>; {known}")
         if not columns:
             return [simple()] * length
         self.budget.tick()
@@ -282,10 +280,8 @@ class Expressions:
             case FunctionCall(("&&" | "||" | "!" | "BOUND"), _) | Exists():
                 return [None if t < 0 else TRUE if t else FALSE for t in self.truth(expression, table).tolist()]
             case FunctionCall("IF", (condition, yes, no)):
-                rows = zip(
-                    self.truth(condition, table).tolist(), self.terms(yes, table), self.terms(no, table), strict=True
-                )
-                return [None if truth < 0 else y if truth else n for truth, y, n in rows]
+                columns = self.truth(condition, table).tolist(), self.terms(yes, table), self.terms(no, table)
+                return [None if truth < 0 else y if truth else n for truth, y, n in zip(*columns, strict=True)]
             case FunctionCall("BNODE", (text,)):
                 return self.functions.blank_nodes(self.terms(text, table), column_of(table, ROW).tolist())
             case FunctionCall(function, args):

@@ -67,7 +67,10 @@ class Paths:
         if starts is None and (stops := self._known(object_, bindings)) is not None:
             return self._from(bindings, stops, algebra.Inverse(path), subject)
         if starts is None and isinstance(subject, Variable):
-            bindings, starts = self._anywhere(bindings, subject, self._starts(path, forward=True))
+            nodes = self._starts(path, forward=True)
+            self.budget.claim_table(bindings.length * len(nodes), len(bindings.columns) + 1)
+            starts = np.tile(nodes, bindings.length)
+            bindings = bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(subject, starts)
         assert starts is not None
         return self._from(bindings, starts, path, object_)
 
@@ -76,34 +79,25 @@ class Paths:
             return bindings.columns.get(node)
         return np.full(bindings.length, self.overlay.encode(node), dtype=np.int64)
 
-    def _anywhere(self, bindings: Bindings, variable: Variable, nodes: Ints) -> tuple[Bindings, Ints]:
-        """Each binding with each node."""
-        size = bindings.length * len(nodes)
-        self.budget.claim_table(size, len(bindings.columns) + 1)
-        column = np.tile(nodes, bindings.length)
-        return bindings.take(np.repeat(np.arange(bindings.length), len(nodes))).with_column(variable, column), column
-
     def _from(self, bindings: Bindings, starts: Ints, path: algebra.Path, end: algebra.Node) -> Bindings:
         """The bindings, with `end` bound to each target of the path from `starts`."""
-        nodes = distinct(starts.reshape(1, -1))[0]
-        rows, targets = self._spread(np.searchsorted(nodes, starts), self.reach(path, nodes, forward=True), len(nodes))
+        rows, targets = self._follow(path, starts, forward=True)
         known = self._known(end, bindings)
         if known is not None:
-            same = known[rows] == targets
-            return bindings.take(rows[same])
-        taken = bindings.take(rows)
-        return taken.with_column(end, targets)
+            return bindings.take(rows[known[rows] == targets])
+        return bindings.take(rows).with_column(end, targets)
 
-    def _spread(self, wanted: Ints, pairs: Pairs, nodes: int) -> Pairs:
-        """The targets of each wanted node: (index in `wanted`, target)."""
-        which, targets = pairs
+    def _follow(self, path: algebra.Path, starts: Ints, *, forward: bool) -> Pairs:
+        """The targets of a path from each start: (index in `starts`, target). Starts may repeat."""
+        nodes = _distinct(starts)
+        which, targets = self.reach(path, nodes, forward=forward)
         order = np.argsort(which, kind="stable")
-        counts = np.bincount(which, minlength=nodes)
-        starts = np.cumsum(counts) - counts
+        counts = np.bincount(which, minlength=len(nodes))
+        wanted = np.searchsorted(nodes, starts)
         sizes = counts[wanted]
         total = int(sizes.sum())
         self.budget.claim_table(total, 2)
-        rows, positions = expand(starts[wanted], sizes, total)
+        rows, positions = expand((np.cumsum(counts) - counts)[wanted], sizes, total)
         return rows, targets[order[positions]]
 
     def reach(self, path: algebra.Path, nodes: Ints, *, forward: bool) -> Pairs:
@@ -116,7 +110,9 @@ class Paths:
                 return self.reach(inner, nodes, forward=not forward)
             case algebra.Sequence(first, second):
                 before, after = (first, second) if forward else (second, first)
-                return self._then(self.reach(before, nodes, forward=forward), after, forward)
+                which, middle = self.reach(before, nodes, forward=forward)
+                rows, targets = self._follow(after, middle, forward=forward)
+                return which[rows], targets
             case algebra.Alternative(first, second):
                 return _together([self.reach(p, nodes, forward=forward) for p in (first, second)])
             case algebra.Negated():
@@ -133,15 +129,6 @@ class Paths:
             return nodes[:0], nodes[:0]
         return neighbours(table, nodes, self.budget, forward=forward)
 
-    def _then(self, pairs: Pairs, path: algebra.Path, forward: bool) -> Pairs:
-        """Continue with `path` from the targets of `pairs`."""
-        which, middle = pairs
-        nodes = distinct(middle.reshape(1, -1))[0]
-        rows, targets = self._spread(
-            np.searchsorted(nodes, middle), self.reach(path, nodes, forward=forward), len(nodes)
-        )
-        return which[rows], targets
-
     def _negated(self, path: algebra.Negated, nodes: Ints, forward: bool) -> Pairs:
         found = []
         for excluded, along in ((path.forward, forward), (path.backward, not forward)):
@@ -156,9 +143,9 @@ class Paths:
         seen = _Seen(itself) if path.zero else _Seen(itself[:0])
         frontier = itself
         while len(frontier):
-            which, targets = self._then((frontier >> _NODE_BITS, frontier & _NODE), path.path, forward)
-            self.budget.claim_table(len(seen) + len(which), 2)
-            frontier = seen.add(which << _NODE_BITS | targets)
+            rows, targets = self._follow(path.path, frontier & _NODE, forward=forward)
+            self.budget.claim_table(len(seen) + len(rows), 2)
+            frontier = seen.add(frontier[rows] & ~_NODE | targets)
             if not path.many:
                 break
         pairs = seen.all()

@@ -10,7 +10,7 @@ have any number of columns and are used once: to make a relation of them would c
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -23,6 +23,19 @@ from tidelog.rules.syntax import Variable
 Pairs = tuple[Ints, Ints]  # rows of the left table, rows of the right one
 
 _BLOCK = 1 << 20  # pairs made at a time
+
+
+def gathered(
+    blocks: Iterable[Bindings], budget: QueryBudget, check: Callable[[int], None] = lambda rows: None
+) -> Bindings:
+    """The blocks as one table. `check` is called with the number of rows so far."""
+    parts, rows = [], 0
+    for block in blocks:
+        rows += block.length
+        check(rows)
+        budget.claim_table(rows, len(block.columns))
+        parts.append(block)
+    return concatenated(parts, budget)
 
 
 def concatenated(parts: Sequence[Bindings], budget: QueryBudget) -> Bindings:

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TypeVar
 
 from tidelog.model.terms import Term
 from tidelog.queries.sparql.syntax import algebra
 from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
-from tidelog.queries.sparql.syntax.tokens import DECIMAL, DOUBLE, INTEGER, VARIABLE, WORD
+from tidelog.queries.sparql.syntax.tokens import DECIMAL, DOUBLE, INTEGER, VARIABLE, WORD, T
 from tidelog.queries.sparql.syntax.triple_grammar import Statement, TripleGrammar, Verb
 from tidelog.rules.syntax import Variable
-
-T = TypeVar("T")
 
 # The smallest and largest number of arguments of each built-in function (None: any number).
 BUILT_INS: dict[str, tuple[int, int | None]] = {
@@ -65,11 +62,11 @@ class ExpressionGrammar(TripleGrammar):
         if operator := self.sign("=", "!=", "<", ">", "<=", ">="):
             return algebra.FunctionCall(operator, (left, self._sum()))
         if self.word("IN"):
-            return algebra.FunctionCall("IN", (left, *self.arguments()))
+            return algebra.FunctionCall("IN", (left, *self._arguments()))
         if self.is_word("NOT"):
             self.advance()
             self.expect_word("IN")
-            return algebra.FunctionCall("!", (algebra.FunctionCall("IN", (left, *self.arguments())),))
+            return algebra.FunctionCall("!", (algebra.FunctionCall("IN", (left, *self._arguments())),))
         return left
 
     def _sum(self) -> Expression:
@@ -119,19 +116,13 @@ class ExpressionGrammar(TripleGrammar):
             return self._function(name) if self.is_sign("(") else self.fail("'('")
         return self.built_in() if self.token.kind == WORD else self.fail("a condition: '(', or the name of a function")
 
-    def arguments(self) -> tuple[Expression, ...]:
-        self.expect("(")
-        found: list[Expression] = []
-        while not self.sign(")"):
-            if found:
-                self.expect(",")
-            found.append(self.expression())
-        return tuple(found)
-
     def _function(self, name: str) -> Expression:
         if self.peek().text.upper() == "DISTINCT":
             self.wrong("DISTINCT has no meaning for this function")
-        return algebra.FunctionCall(name[1:-1], self.arguments())
+        return algebra.FunctionCall(name[1:-1], self._arguments())
+
+    def _arguments(self) -> tuple[Expression, ...]:
+        return tuple(self.listed(self.expression, ","))
 
     def built_in(self) -> Expression:
         token = self.token
@@ -150,7 +141,7 @@ class ExpressionGrammar(TripleGrammar):
             self.fail("the name of a function")
         self.advance()
         least, most = BUILT_INS[name]
-        args = self.arguments()
+        args = self._arguments()
         if len(args) < least or (most is not None and len(args) > most):
             expected = str(least) if least == most else f"{least} to {most}"
             self.wrong(f"{name} takes {expected} arguments, not {len(args)}", token)
@@ -325,26 +316,16 @@ class PatternGrammar(ExpressionGrammar):
     def data_block(self) -> algebra.Values:
         """Parse the data after VALUES."""
         single = self.token.kind == VARIABLE
-        variables = [self.variable()] if single else self._variables()
+        variables = [self.variable()] if single else self.listed(self.variable)
         self.expect("{")
         rows = []
         while not self.sign("}"):
             rows.append((self._data_value(),) if single else self._data_row(len(variables)))
         return algebra.Values(tuple(variables), tuple(rows))
 
-    def _variables(self) -> list[Variable]:
-        self.expect("(")
-        found = []
-        while not self.sign(")"):
-            found.append(self.variable())
-        return found
-
     def _data_row(self, width: int) -> tuple[Term | None, ...]:
         token = self.token
-        self.expect("(")
-        row = []
-        while not self.sign(")"):
-            row.append(self._data_value())
+        row = self.listed(self._data_value)
         if len(row) != width:
             self.wrong(f"VALUES names {width} variables, this row has {len(row)} values", token)
         return tuple(row)

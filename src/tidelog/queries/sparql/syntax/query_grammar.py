@@ -10,7 +10,7 @@ from tidelog.model.terms import Term
 from tidelog.queries.sparql.syntax import algebra
 from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
 from tidelog.queries.sparql.syntax.pattern_grammar import PatternGrammar, joined
-from tidelog.queries.sparql.syntax.tokens import END, INTEGER, VARIABLE, Token
+from tidelog.queries.sparql.syntax.tokens import END, INTEGER, VARIABLE, T, Token
 from tidelog.rules.syntax import Variable
 
 Key = tuple[Variable, Expression]
@@ -95,6 +95,7 @@ class QueryGrammar(PatternGrammar):
         if self.is_word("WHERE", "FROM"):
             return self._short_construct()
         template = self.template_triples()
+        self.labels = set()
         self._dataset()
         return algebra.Construct(self._unprojected(self._where()), template)
 
@@ -111,16 +112,18 @@ class QueryGrammar(PatternGrammar):
             self.wrong("CONSTRUCT WHERE takes triples without paths; write CONSTRUCT { … } WHERE { … }", token)
         return algebra.Construct(self._unprojected(pattern), tuple(map(_as_template, pattern.triples)))
 
-    def template_triples(self) -> tuple[algebra.Triple, ...]:
+    def template_triples(self, data: bool = False) -> tuple[algebra.Triple, ...]:
         """Parse triples in braces. Their blank nodes are new for each solution."""
         self.template = True
         self.expect("{")
-        self.triples_block()
+        self.template_block(data)
         self.expect("}")
         self.template = False
         statements, self.statements = self.statements, []
-        self.labels = set()
         return tuple(algebra.Triple(s, p, o) for s, p, o in statements if isinstance(p, Variable | str))
+
+    def template_block(self, data: bool) -> None:
+        self.triples_block()
 
     def _describe(self) -> algebra.Describe:
         starred = bool(self.sign("*"))
@@ -215,10 +218,14 @@ class QueryGrammar(PatternGrammar):
         if not self.word("GROUP"):
             return None
         self.expect_word("BY")
-        keys = [self._key()]
+        return self._several(self._key)
+
+    def _several(self, read: Callable[[], T]) -> tuple[T, ...]:
+        """Parse expressions until a keyword or the end."""
+        found = [read()]
         while self.token.kind == VARIABLE or self.is_sign("(") or self._starts_call():
-            keys.append(self._key())
-        return tuple(keys)
+            found.append(read())
+        return tuple(found)
 
     def _starts_call(self) -> bool:
         return self.peek().text == "(" and not self.is_word("HAVING", "ORDER", "VALUES", "LIMIT", "OFFSET")
@@ -235,21 +242,13 @@ class QueryGrammar(PatternGrammar):
         return variable, expression
 
     def _having(self) -> tuple[Expression, ...]:
-        if not self.word("HAVING"):
-            return ()
-        conditions = [self.constraint()]
-        while self.is_sign("(") or self._starts_call():
-            conditions.append(self.constraint())
-        return tuple(conditions)
+        return self._several(self.constraint) if self.word("HAVING") else ()
 
     def _order_by(self) -> tuple[tuple[Expression, bool], ...]:
         if not self.word("ORDER"):
             return ()
         self.expect_word("BY")
-        conditions = [self._order_condition()]
-        while self.token.kind == VARIABLE or self.is_sign("(") or self._starts_call():
-            conditions.append(self._order_condition())
-        return tuple(conditions)
+        return self._several(self._order_condition)
 
     def _order_condition(self) -> tuple[Expression, bool]:
         direction = self.word("ASC", "DESC")

@@ -6,11 +6,14 @@ Also resolves relative IRIs against a base (RFC 3986, section 5.2).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from tidelog.errors import Location, ParseError
 from tidelog.model.terms import NAME_CHARACTERS, NAME_START
+
+T = TypeVar("T")
 
 _WORD = f"{NAME_START}_0-9"
 _CHARS = NAME_CHARACTERS
@@ -135,6 +138,16 @@ class Cursor:
 
     def expect_word(self, *words: str) -> str:
         return self.word(*words) or self.fail(" or ".join(words))
+
+    def listed(self, read: Callable[[], T], separator: str = "") -> list[T]:
+        """Parse items in brackets."""
+        self.expect("(")
+        found: list[T] = []
+        while not self.sign(")"):
+            if found and separator:
+                self.expect(separator)
+            found.append(read())
+        return found
 
     def fail(self, expected: str) -> NoReturn:
         """Raise ParseError: `expected` was expected at the current token."""

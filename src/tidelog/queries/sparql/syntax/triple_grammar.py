@@ -243,19 +243,10 @@ class TripleGrammar(Cursor):
         return Link(self.iri()) if self.is_iri() else self.fail("a property or a path")
 
     def _negated(self) -> Path:
-        excluded = [self._excluded()] if not self.is_sign("(") else self._several_excluded()
+        excluded = self.listed(self._excluded, "|") if self.is_sign("(") else [self._excluded()]
         forward = frozenset(term for term, inverse in excluded if not inverse)
         backward = frozenset(term for term, inverse in excluded if inverse)
         return Negated(forward if forward or not backward else None, backward or None)
-
-    def _several_excluded(self) -> list[tuple[Term, bool]]:
-        self.expect("(")
-        excluded: list[tuple[Term, bool]] = []
-        while not self.sign(")"):
-            if excluded:
-                self.expect("|")
-            excluded.append(self._excluded())
-        return excluded
 
     def _excluded(self) -> tuple[Term, bool]:
         inverse = bool(self.sign("^"))

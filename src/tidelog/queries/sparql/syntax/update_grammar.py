@@ -131,10 +131,17 @@ class UpdateGrammar(QueryGrammar):
         return [Modify(self.group_pattern(), delete, insert)]
 
     def _quads(self, *, data: bool = False) -> Triples:
-        """Triples in braces, some perhaps of named graphs; data has no variables."""
+        """Triples in braces; data has no variables."""
         start = self.token
-        self.template = True
-        self.expect("{")
+        triples = self.template_triples(data)
+        if data and (variable := next((v for triple in triples for v in triple.variables()), None)):
+            self.wrong(
+                f"{variable} is a variable, and DATA takes none; write INSERT or DELETE {{ … }} WHERE {{ … }}", start
+            )
+        return triples
+
+    def template_block(self, data: bool) -> None:
+        """Parse triples, some perhaps of named graphs."""
         self.triples_block()
         while self.word("GRAPH"):
             _ = self.variable() if self.token.kind == VARIABLE and not data else self.iri()
@@ -144,15 +151,6 @@ class UpdateGrammar(QueryGrammar):
             self._refuse("GRAPH in what is inserted or deleted")
             self.sign(".")
             self.triples_block()
-        self.expect("}")
-        self.template = False
-        statements, self.statements = self.statements, []
-        triples = tuple(Triple(s, p, o) for s, p, o in statements if isinstance(p, Variable | str))
-        if data and (variable := next((v for triple in triples for v in triple.variables()), None)):
-            self.wrong(
-                f"{variable} is a variable, and DATA takes none; write INSERT or DELETE {{ … }} WHERE {{ … }}", start
-            )
-        return triples
 
     def _inserted_data(self) -> Triples:
         start, self.labels = self.token, set()
