@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.documents import ROOT
+from tests.project.figures import functions_of_many_parameters, modules, repeated_class_names, top_level_modules
 from tests.project.test_layers import LIBRARIES
 
 PAGE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -83,3 +84,21 @@ def test_no_module_is_too_long() -> None:
     assert f"at most {LONGEST} lines" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     lengths = {p.relative_to(PACKAGE): len(p.read_text(encoding="utf-8").splitlines()) for p in PACKAGE.rglob("*.py")}
     assert {path: n for path, n in lengths.items() if n > LONGEST} == {}
+
+
+# Public class names that two modules define. Each name is the word of both fields: an operator of SPARQL and a literal of
+# a rule; a step of evaluation and a step of a Spark job. Add no new ones.
+REPEATED = {"Aggregate", "Call", "Stage"}
+
+
+def test_a_public_class_name_is_defined_once() -> None:
+    assert set(repeated_class_names(modules(ROOT / "src"))) == REPEATED
+
+
+def test_few_functions_have_many_parameters() -> None:
+    many = functions_of_many_parameters(modules(ROOT / "src"))
+    assert len(many) <= 3, many
+
+
+def test_few_modules_are_loose_at_the_top() -> None:
+    assert len(top_level_modules(ROOT / "src")) <= 3
