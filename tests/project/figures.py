@@ -1,6 +1,6 @@
 """Counts the source tree, and what one call goes through: `python -m tests.project.figures [REVISION ...]`.
 
-Without a revision it counts the working tree. The journeys are `kb.apply(remove=...)` on disk, `kb.load(..., engine="spark")`
+Without a revision it counts the working tree. The journeys are `kb.apply(remove=...)` on disk, `kb.load(...)` on Spark,
 in this process, and `kb.sparql(...)`; each counts its calls, files, packages, and calls from one package to another.
 """
 

@@ -30,7 +30,7 @@ from tidelog.changes.state import State, StateOnDisk
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
-from tidelog.engines.spark.ingest.ingest import IngestSource, append_terms, ingest
+from tidelog.engines.spark.ingest.ingest import IngestOptions, IngestSource, append_terms, ingest
 from tidelog.engines.spark.ingest.write_version import WrittenVersion, write_base, write_change
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
@@ -167,10 +167,8 @@ class SparkBackend:
         if not by_tasks:
             return facts, 0
         dictionary = self._local.dictionary
-        found = ingest(
-            self._cluster, by_tasks, dictionary, self._scratch, self.engine.driver.shards,
-            bad_lines=options.bad_lines, quarantine=options.quarantine, progress=self._progress,
-        )  # fmt: skip
+        how = IngestOptions(options.bad_lines, options.quarantine, self._progress)
+        found = ingest(self._cluster, by_tasks, dictionary, self._scratch, self.engine.driver.shards, how)
         for predicate, columns in found.arities().items():
             check_columns(predicate, columns, arities)
         append_terms(dictionary, found)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
-from tidelog.engines.spark.ingest.ingest import Ingested, IngestSource, append_terms, ingest
+from tidelog.engines.spark.ingest.ingest import Ingested, IngestOptions, IngestSource, append_terms, ingest
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.model.terms import TRIPLE, Fact
 
@@ -63,9 +63,7 @@ def outcome(
         dictionary,
         scratch,
         shards,
-        bad_lines=bad_lines,
-        quarantine=quarantine,
-        split_size=split_size,
+        IngestOptions(bad_lines, quarantine, split_size=split_size),
     )
     append_terms(dictionary, ingested)
     return Outcome(dictionary, ingested)

@@ -58,7 +58,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 IngestSource = FactFile | FrameSource | RemoteSource
-Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOptions:
+    """How to read an input. For `bad_lines`, `quarantine` and `progress` see `ChangeOptions`.
+
+    `split_size` is the largest number of bytes that one task reads; None: chosen by the size of the input.
+    """
+
+    bad_lines: str = FAIL
+    quarantine: Path | None = None
+    progress: Callable[[str], None] = lambda _: None
+    split_size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +119,22 @@ def ingest(
     dictionary: Dictionary,
     scratch: Path,
     shards: int,
-    *,
+    options: IngestOptions,
     snapshot: DictionarySnapshot | None = None,
-    bad_lines: str = FAIL,
-    quarantine: Path | None = None,
-    progress: Progress | None = None,
-    split_size: int | None = None,
 ) -> Ingested:
     """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
 
-    `shipped` is the dictionary, if tasks have it already. For `bad_lines` and `quarantine` see `ChangeOptions`.
+    `snapshot` is the dictionary, if tasks have it already.
     """
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
     try:
         if snapshot is None and len(dictionary):
             snapshot = take_snapshot(dictionary, directory)
-        job = _IngestJob(cluster, directory, progress or (lambda _: None))
-        encoded = job.encode(sources, snapshot, len(dictionary), bad_lines, split_size)
-        if quarantine is not None:
-            encoded.quarantine(quarantine)
+        job = _IngestJob(cluster, directory, options)
+        encoded = job.encode(sources, snapshot, len(dictionary))
+        if options.quarantine is not None:
+            encoded.quarantine(options.quarantine)
         return job.shard(encoded, scratch, shards)
     except BaseException:
         shutil.rmtree(directory, ignore_errors=True)
@@ -210,27 +218,20 @@ class _Encoded:
 class _IngestJob:
     """The two jobs."""
 
-    def __init__(self, cluster: Cluster, directory: Path, progress: Progress) -> None:
-        self.cluster, self.directory, self.progress = cluster, directory, progress
+    def __init__(self, cluster: Cluster, directory: Path, options: IngestOptions) -> None:
+        self.cluster, self.directory, self.options = cluster, directory, options
 
-    def encode(
-        self,
-        sources: Sequence[IngestSource],
-        snapshot: DictionarySnapshot | None,
-        known: int,
-        bad_lines: str,
-        split_size: int | None,
-    ) -> _Encoded:
+    def encode(self, sources: Sequence[IngestSource], snapshot: DictionarySnapshot | None, known: int) -> _Encoded:
         files = [source for source in sources if isinstance(source, FactFile)]
         frames = [source for source in sources if not isinstance(source, FactFile)]
-        tasks = plan(files, self.cluster.cores, split_size)
+        tasks = plan(files, self.cluster.cores, self.options.split_size)
         id_tasks = self._id_tasks(sum(f.size for f in files), frames)
-        parsing = ParseTask(str(self.directory), id_tasks, bad_lines)
+        parsing = ParseTask(str(self.directory), id_tasks, self.options.bad_lines)
         stages = [
             Stage(partial(parse_splits, parsing, tasks), len(tasks)),
             Stage(partial(assign_ids, parsing, snapshot), id_tasks),
         ]
-        self.progress("parse")
+        self.options.progress("parse")
         try:
             reports = _reports(self.cluster.run(stages, self._inputs(parsing, frames)))
         except UncountedError:
@@ -264,7 +265,7 @@ class _IngestJob:
             Stage(partial(route, encoded.routing(shards), tasks), len(tasks)),
             Stage(partial(sort_shard, str(scratch)), shards),
         ]
-        self.progress("sort")
+        self.options.progress("sort")
         messages = self.cluster.run(stages)
         gathered: list[SortedShard] = list(_reports(sorted(messages, key=lambda message: message.target)))
         self._clean(kept={t.path for t in terms})
