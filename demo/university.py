@@ -58,10 +58,15 @@ def load(kb: tidelog.KnowledgeBase, folder: Path) -> None:
 def change(kb: tidelog.KnowledgeBase) -> None:
     title("Preview: what would follow if Ada joined? Nothing is changed yet")
     show(kb.preview(add=JOIN))
-    title("Add her, and a rule")
+    title("Add her, and a rule; a continuous query watches what she is")
+    watch = kb.watch(f"[{ADA}, rdf:type, ?class]")
     show(kb.apply(add=JOIN, add_rules=PEERS, message="Ada joins"))
+    for each in watch:
+        print(f"the watch: version {each.version} gives {len(each.added)} classes")
     title("She drops the course: no longer a student by that rule, still a person by another")
     show(kb.apply(remove=DROP, message="she drops a course"))
+    for each in watch:
+        print("the watch: she is no longer", *(short(f"<{row[0]}>") for row in each.removed))
     title("Why is she still a person?")
     print(kb.explain(f"[{ADA}, rdf:type, ub:Person]").tree())
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tidelog.settings import Settings
     from tidelog.store.records import Version
     from tidelog.store.verification import Verification
+    from tidelog.streams.watch import AnswerChange, Watch
 
 __version__ = "0.1.0"
 
@@ -98,11 +99,16 @@ _HOMES = {
     "settings": ("Settings",),
     "store.records": ("Version",),
     "store.verification": ("Verification",),
+    "streams.watch": (
+        "AnswerChange",
+        "Watch",
+    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "IRI",
+    "AnswerChange",
     "Answers",
     "BlankNode",
     "Change",
@@ -134,6 +140,7 @@ __all__ = [
     "UsageError",
     "Verification",
     "Version",
+    "Watch",
     "WhyKept",
     "WhyNot",
     "WhyRemoved",

@@ -40,6 +40,11 @@ def test_what_follows_from_one_fact_goes_with_it(shown: str) -> None:
     assert "- [ex:ada, rdf:type, ub:Student] ." in lost
 
 
+def test_a_watch_sees_what_she_gains_and_loses(shown: str) -> None:
+    assert re.search(r"the watch: version 2 gives \d+ classes", shown)
+    assert "the watch: she is no longer ub:Student\n" in shown
+
+
 def test_ada_is_a_student_and_a_person(shown: str) -> None:
     answer = shown.partition("what is Ada now?")[2]
     assert "#GraduateStudent" in answer

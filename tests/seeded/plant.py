@@ -18,8 +18,9 @@ from tests.seeded.algorithm_faults import ALGORITHM_FAULTS
 from tests.seeded.faults import FAULTS, Fault
 from tests.seeded.spark_faults import SPARK_FAULTS
 from tests.seeded.store_faults import STORE_FAULTS
+from tests.seeded.stream_faults import STREAM_FAULTS
 
-EVERY_FAULT = (*FAULTS, *ALGORITHM_FAULTS, *STORE_FAULTS, *SPARK_FAULTS)
+EVERY_FAULT = (*FAULTS, *ALGORITHM_FAULTS, *STORE_FAULTS, *SPARK_FAULTS, *STREAM_FAULTS)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "tidelog"
@@ -58,6 +59,7 @@ SPARK = tuple(
     f"tests/engines/spark/sharded/test_{name}.py"
     for name in ("shard_files", "worker_dictionary", "facts", "plan", "engine_histories")
 )
+STREAMS = ("tests/streams",)
 INGEST = ("tests/engines/spark/ingest/test_ingest.py",)
 # The first folder that has the module decides.
 SUITES = {
@@ -67,6 +69,7 @@ SUITES = {
     "engines/spark": SPARK,
     "owl": ONTOLOGY,
     "store": STORE,
+    "streams": STREAMS,
 }
 TESTS_FAILED = 1
 

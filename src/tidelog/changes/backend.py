@@ -14,6 +14,7 @@ from tidelog.changes.request import ChangeOptions
 from tidelog.changes.result import Change, only_in
 from tidelog.changes.state import State, StateOnDisk
 from tidelog.queries.answers import FactAnswers
+from tidelog.store.delta import Delta
 from tidelog.store.records import Commit, Sums
 from tidelog.store.store import Store
 
@@ -80,6 +81,9 @@ class StoredChange(Protocol):
 
 class ChangeInMemory(StoredChange, Protocol):
     """A change whose facts are in this process."""
+
+    @property
+    def delta(self) -> Delta: ...
 
     def state(self, after: State) -> State:
         """`after` with the facts of the next version."""

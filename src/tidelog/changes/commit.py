@@ -12,6 +12,7 @@ from tidelog.changes.result import Change
 from tidelog.changes.state import State, StateOnDisk
 from tidelog.rules.printer import format_rule
 from tidelog.store.compaction import compact_if_due
+from tidelog.store.delta import Delta
 from tidelog.store.records import Commit, Metadata, Version
 from tidelog.store.store import Store
 
@@ -19,11 +20,15 @@ F = TypeVar("F", bound=FactSet)
 
 
 class Committed(NamedTuple):
-    """The new version, the change as the user sees it, and the entry of the log."""
+    """The new version, the change as the user sees it, and the entry of the log.
+
+    `delta` is the difference to the version before, None if it is in files that this process has not read.
+    """
 
     state: State | StateOnDisk
     change: Change
     version: Version
+    delta: Delta | None
 
 
 def commit(backend: Backend[F], store: Store | None, applied: AppliedChange[F]) -> Committed:
@@ -31,8 +36,12 @@ def commit(backend: Backend[F], store: Store | None, applied: AppliedChange[F]) 
     before, after = applied.before, applied.after
     if store is None:
         gathered = backend.gather(applied)
-        return Committed(gathered.state(after), applied.change(*gathered.answers()), _described(applied, ""))
-    stored = backend.write(store, applied) or backend.gather(applied)
+        change = applied.change(*gathered.answers())
+        return Committed(gathered.state(after), change, _described(applied, ""), gathered.delta)
+    stored, delta = backend.write(store, applied), None
+    if stored is None:
+        stored = gathered = backend.gather(applied)
+        delta = gathered.delta
     sums, metadata = stored.sums(before.known_sums()), _metadata(before, after)
     after = replace(after, sums=sums, metadata=metadata)
     change = applied.change(*stored.answers())
@@ -41,7 +50,7 @@ def commit(backend: Backend[F], store: Store | None, applied: AppliedChange[F]) 
     state = stored.commit(store, record, after)
     if isinstance(state, State):
         compact_if_due(store, state.stored())
-    return Committed(state, change, record.version)
+    return Committed(state, change, record.version, delta)
 
 
 def _metadata(before: State, after: State) -> Metadata:

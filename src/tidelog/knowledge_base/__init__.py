@@ -5,6 +5,7 @@ changes     load, apply
 what_if     preview, repair
 questions   query, facts, export, ...
 explanations  explain, why_not, why_removed, why_kept, explain_all
+watching    watch
 history     versions, at, diff, verify, compact
 """
 
@@ -14,11 +15,11 @@ from pathlib import Path
 
 from tidelog.knowledge_base.changing import WhatIf
 from tidelog.knowledge_base.explanations import Explanations
-from tidelog.knowledge_base.history import History
 from tidelog.knowledge_base.reading import Questions
+from tidelog.knowledge_base.watching import Watching
 
 
-class KnowledgeBase(WhatIf, Questions, Explanations, History):
+class KnowledgeBase(WhatIf, Questions, Explanations, Watching):
     """Facts and rules, and every consequence, kept exactly right while both change.
 
     >>> import tidelog

@@ -20,6 +20,8 @@ from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
 from tidelog.store.records import Version
 from tidelog.store.store import Store, StoredVersion
+from tidelog.streams.versions import step_of, steps_between
+from tidelog.streams.watches import Watches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +51,7 @@ class Session:
         self._root = None if path is None else Path(path)  # also of an older version, which has no store
         self._store = None if path is None else Store(Path(path), create=create and not read_only)
         self._spark_backend: SparkBackend | None = None
+        self._watches = Watches(self._settings)
         self._engine = LocalEngine(self._settings)
         nothing = self._engine.fact_set(())
         self._current: State | StateOnDisk = State(nothing, nothing)
@@ -75,16 +78,31 @@ class Session:
 
     def _publish(self, committed: Committed) -> None:
         """Make a new version the one that readers see."""
+        before = self._described
         self._current = committed.state
         if self._store is None:
             self._log.append(committed.version)
+        if self._watches and committed.delta is not None:
+            self._watches.publish(
+                [step_of(committed.version, before.I, self._state.I, committed.delta, self._equality)]
+            )
+        else:
+            self._show_watches(before)
+
+    def _show_watches(self, before: State) -> None:
+        """Give the stored versions after `before` to the watches."""
+        if self._watches and self._store is not None and before.version < self.version:
+            old, new = (before.version, before.I), (self.version, self._state.I)
+            self._watches.publish(steps_between(self._store, old, new, self._equality))
 
     def _read_store(self, stored: StoredVersion) -> None:
         """Take a version from disk."""
         if stored.dictionary is not self._engine.dictionary:
             self._close_engines()
             self._engine = LocalEngine(self._settings, stored.dictionary)
-        self._current = restored(stored, self._described)
+        before = self._described
+        self._current = restored(stored, before)
+        self._show_watches(before)
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +118,7 @@ class Session:
         >>> import tidelog
         >>> tidelog.open().close()
         """
+        self._watches.close()
         self._close_engines()
         if self._store is not None:
             self._store.close()

@@ -234,11 +234,12 @@ def marks(facts: FactSet, explicit: FactSet) -> list[bool]:
 
 def rows_among(answers: Answers, others: Answers) -> list[bool]:
     """For each row of `answers`, in order, whether `others` has a row of the same terms."""
-    known = set(_term_rows(others))
-    return [row in known for row in _term_rows(answers)]
+    known = set(term_rows(others))
+    return [row in known for row in term_rows(answers)]
 
 
-def _term_rows(answers: Answers) -> Iterator[tuple[bytes | None, ...]]:
+def term_rows(answers: Answers) -> Iterator[tuple[bytes | None, ...]]:
+    """The rows as canonical term texts, None where a variable is unbound."""
     if not answers.names:
         yield from [()] * len(answers)
     for block in answers.term_blocks() if answers.names else ():

@@ -38,9 +38,15 @@ def check_kind(kind: object) -> None:
 
 def ask(engine: LocalEngine, state: State, text: str, kind: Kind, limits: Limits) -> Answers:
     """The answers to a query, in the order in which they were found."""
+    body, variables = read_query(text, state)
+    return find(engine, state, body, variables, kind, limits)
+
+
+def read_query(text: str, state: State) -> tuple[Sequence[Literal], list[Variable]]:
+    """The body of a query, checked, and the variables that get values."""
     body, named = parse_query(text, state.prefixes)
     _check(body, text, state)
-    return find(engine, state, body, _asked(body, named), kind, limits)
+    return body, _asked(body, named)
 
 
 def find(

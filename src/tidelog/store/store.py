@@ -218,8 +218,8 @@ class Store:
             floor = self.catalog.manifest().floor
             return [row.commit.version for row in self.catalog.commits(floor, self.version, None)]
 
-    def between(self, older: int, newer: int, dictionary: Dictionary) -> Delta:
-        """The change from one version to a newer one."""
+    def commits_between(self, older: int, newer: int) -> list[CommitRow]:
+        """The commits after a version, up to a newer one."""
         with self.catalog.reading():
             floor = self.catalog.manifest().floor
             for version in (older, newer):
@@ -227,7 +227,11 @@ class Store:
                     raise UsageError(
                         f"there is no version {version} of {self.root}: versions {floor} to {self.version} can be read"
                     )
-            rows = list(self.catalog.commits(older, newer, None))
+            return list(self.catalog.commits(older, newer, None))
+
+    def between(self, older: int, newer: int, dictionary: Dictionary) -> Delta:
+        """The change from one version to a newer one."""
+        rows = self.commits_between(older, newer)
         nothing = LocalFacts(dictionary, {})
         changes = (self.change_of(row, dictionary) for row in rows)
         return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))

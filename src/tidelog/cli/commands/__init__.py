@@ -30,6 +30,17 @@ def natural(text: str) -> int:
     return int(text)
 
 
+def seconds(text: str) -> float:
+    """Argument type: a number of seconds, 0 or more."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+    return number
+
+
 def open_to_read(options: Namespace) -> KnowledgeBase:
     import tidelog
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import io
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.commands import add_engine, add_knowledge_base, add_version, as_of, engine, natural, open_to_read
+from tidelog.cli.commands import (
+    add_engine,
+    add_knowledge_base,
+    add_version,
+    as_of,
+    engine,
+    natural,
+    open_to_read,
+    seconds,
+)
 from tidelog.cli.output import (
     TEXT_FORMATS,
     print_json,
@@ -24,15 +33,13 @@ from tidelog.cli.output import (
     working,
 )
 from tidelog.errors import UsageError
+from tidelog.queries.language import PROLOGUE, is_sparql
 
 if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
     from tidelog.queries.answers import Answers
 
-_PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
-_FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?<]|SELECT\((?=[^{]*\{)"  # no pattern has a brace
-_SPARQL = re.compile(rf"{_PROLOGUE}(?:{_FORMS})", re.IGNORECASE)
-_UPDATE = re.compile(rf"{_PROLOGUE}(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|WITH)[\s{{]", re.IGNORECASE)
+_UPDATE = re.compile(rf"{PROLOGUE}(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|WITH)[\s{{]", re.IGNORECASE)
 _GRAPH_FORMATS = ("ttl", "nt", "rdf", "jsonld")
 _ROW_FORMATS = (*TEXT_FORMATS, "parquet")
 _FILE = (".rq", ".sparql")
@@ -53,7 +60,7 @@ def configure_query(parser: ArgumentParser) -> None:
     add_version(parser)
     parser.add_argument("--limit", type=natural, metavar="N", help="print at most N answers")
     parser.add_argument("--mark", action="store_true", help="say of each answer whether explicit facts alone give it")
-    parser.add_argument("--timeout", type=_seconds, metavar="S", help="stop a query that takes more than S seconds")
+    parser.add_argument("--timeout", type=seconds, metavar="S", help="stop a query that takes more than S seconds")
     parser.add_argument("--max-rows", type=natural, metavar="N", help="stop a query with more than N answers")
     parser.add_argument(
         "--out", type=Path, metavar="FILE", help="write to a file instead; it is replaced if it is there"
@@ -62,7 +69,7 @@ def configure_query(parser: ArgumentParser) -> None:
 
 def run_query(options: Namespace) -> int:
     """Print all values that make a pattern true, or the answer to a SPARQL query."""
-    text, form = _text(options.query), options.format or ("json" if options.json else "")
+    text, form = read_query_text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
     if _UPDATE.match(text):
@@ -97,12 +104,8 @@ def _answer_sparql(kb: KnowledgeBase, text: str, form: str, options: Namespace) 
             write_text(found, form or "ttl", sys.stdout)
 
 
-def is_sparql(text: str) -> bool:
-    """Whether a query is SPARQL, judged by its first word. A pattern starts with a relation and a bracket."""
-    return bool(_SPARQL.match(text))
-
-
-def _text(query: str) -> str:
+def read_query_text(query: str) -> str:
+    """The text of a query that is given as text, as a file *.rq, or as - for standard input."""
     if query == "-":
         return sys.stdin.read()
     if query.endswith(_FILE):
@@ -110,16 +113,6 @@ def _text(query: str) -> str:
 
         return read_text(Path(query))
     return query
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not seconds >= 0:
-        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
-    return seconds
 
 
 def _show_rows(answers: Answers, print_: Callable[..., None], form: str, options: Namespace) -> None:

@@ -9,9 +9,10 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
+from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
 from tidelog.formats.results import WRITERS, write_boolean, write_rows
-from tidelog.model.terms import Value, to_value
+from tidelog.model.terms import Term, Value, to_value
 from tidelog.queries.answers import Answers
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import numbered
@@ -63,6 +64,13 @@ class Solutions(Answers):
         """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts, null if unbound."""
         for start in range(0, len(self), _BLOCK):
             yield [self._overlay.decode_array(c[start : start + _BLOCK]) for c in self._columns]
+
+
+def solutions_of(names: Sequence[str], rows: Sequence[tuple[Term | None, ...]], dictionary: Dictionary) -> Solutions:
+    """Rows of terms as solutions."""
+    overlay = Overlay(dictionary)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return Solutions(names, [overlay.encode_many(column) for column in columns], len(rows), overlay)
 
 
 # rdflib's names of the RDF formats.

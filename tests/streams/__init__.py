@@ -1,0 +1,1 @@
+"""Continuous queries and streams."""
