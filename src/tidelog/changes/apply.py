@@ -44,7 +44,8 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     constraints = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, new, outcome.I))
     check_constraints(engine, constraints, outcome, strict=options.strict)
     seconds = time.perf_counter() - start
-    return AppliedChange(backend.name, before, after, options, update, outcome, choice, seconds, bad_lines)
+    notes = tuple(request.add.notes)
+    return AppliedChange(backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes)
 
 
 def read_update(backend: Backend[F], before: State, after: State, request: ChangeRequest) -> tuple[Update[F], int]:

@@ -38,6 +38,7 @@ class AppliedChange(Generic[F]):
     choice: Choice
     seconds: float
     bad_lines: int
+    notes: tuple[str, ...] = ()
 
     @property
     def delta(self) -> tuple[F, F, F, F]:
@@ -59,6 +60,7 @@ class AppliedChange(Generic[F]):
             self.seconds,
             added_rules=added,
             removed_rules=removed,
+            notes=self.notes,
             bad_lines=self.bad_lines,
         )
 

@@ -48,6 +48,7 @@ class Input:
     batches: list[Batches] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # sentences about what is probably not meant
 
     def add_program(self, program: RuleFile, folder: Path) -> None:
         """Add the facts, rules and imports of a program; paths are relative to its folder."""
@@ -75,7 +76,9 @@ class Input:
 
     def add_path(self, path: Path, relation: str | None = None) -> None:
         if path.suffix not in PROGRAM_SUFFIXES or path.is_dir():
-            self.batches += _data(path, relation)
+            found = _data(path, relation)
+            self.batches += found
+            self.notes += [f.note for f in found if isinstance(f, formats.FactFile) and f.note]
         elif relation is None:
             self.add_program(read_program(path), path.parent)
         else:
@@ -100,7 +103,7 @@ class Input:
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file."""
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -231,7 +234,7 @@ def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
 
 
 def _rules_only(path: Path) -> RuleFile:
-    if formats.is_known(path):
+    if formats.is_known(path) and path.suffix not in LANGUAGES:
         raise UsageError(f"{path} holds no rules; if it is an ontology, compile it: tidelog.ontology({str(path)!r})")
     if path.suffix not in LANGUAGES:
         return parse_program(read_text(path), str(path), only="rules")

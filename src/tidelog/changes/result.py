@@ -34,7 +34,8 @@ class Change:
     """The net effect of one atomic change.
 
     `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together. A preview
-    has also `predicted`, an estimate of its `work` made beforehand.
+    has also `predicted`, an estimate of its `work` made beforehand. `notes` are sentences about what is probably not
+    meant, such as a header that was read as a fact.
 
     >>> import tidelog
     >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
@@ -53,6 +54,7 @@ class Change:
     predicted: Prediction | None = None
     added_rules: tuple[Rule, ...] = ()
     removed_rules: tuple[Rule, ...] = ()
+    notes: tuple[str, ...] = ()  # sentences about what is probably not meant
     bad_lines: int = 0  # of files, that were left out because they could not be read
 
     def __str__(self) -> str:

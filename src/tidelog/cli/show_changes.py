@@ -11,6 +11,7 @@ A preview is printed as a diff: first rules, then facts by relation. Derived fac
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -36,9 +37,15 @@ def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
 
 
 def print_change(change: Change, prefixes: Prefixes, show: int) -> None:
-    """Print the facts as lines, then a summary line."""
+    """Print the facts as lines, then a summary line, and the notes on stderr."""
     print_lines(change, prefixes, show)
     print(change)
+    print_notes(change)
+
+
+def print_notes(change: Change) -> None:
+    for note in change.notes:
+        print(f"note: {note}", file=sys.stderr)
 
 
 def print_lines(facts: Facts, prefixes: Prefixes, show: int | None) -> None:
@@ -60,6 +67,7 @@ def change_json(change: Change, show: int | None) -> dict[str, object]:
         "reason": change.reason,
         "work": change.work.figures(),
         "seconds": change.seconds,
+        **({"notes": list(change.notes)} if change.notes else {}),
     }
 
 
@@ -95,6 +103,7 @@ def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
                 print(f"{sign} … {len(facts) - left[sign]:,} more of {format_predicate(relation, prefixes)}")
             left[sign] -= min(len(facts), left[sign])
     print(_summary(change))
+    print_notes(change)
 
 
 def _lines(facts: FactAnswers, prefixes: Prefixes) -> Iterator[str]:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -32,7 +32,7 @@ from tidelog.dictionary.batch import Batch, Codes
 from tidelog.errors import InputError, Location
 from tidelog.formats.objects import Column, batch_of_columns, column_of, encoded
 from tidelog.formats.options import FormatOptions
-from tidelog.formats.source import OnBadLine, opened
+from tidelog.formats.source import OnBadLine, opened_text
 from tidelog.formats.term_text import LITERAL_TEXT, canonical_iri, canonical_literal
 from tidelog.model.terms import (
     BOOLEAN,
@@ -189,7 +189,7 @@ def read_delimited(
     path: Path, options: FormatOptions, delimiter: str, on_bad_line: OnBadLine | None = None
 ) -> Iterator[Batch]:
     """The rows of a file. `on_bad_line` is called for each row with a wrong number of cells; None raises the error."""
-    with opened(path) as stream:
+    with opened_text(path) as stream:
         left_out, first = 0, True
         for cells in _tables(stream, path, options, delimiter, on_bad_line):
             rows = cells.slice(1) if first and options.ignore_headers else cells
@@ -223,6 +223,21 @@ def _tables(
             on_bad_line(wrong)
 
 
+class _Ended:
+    """A stream that ends with a line end. Arrow cannot read a single line without."""
+
+    closed = False  # Arrow asks
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.next = stream.read(1)
+
+    def read(self, size: int) -> bytes:
+        piece = self.next + self.stream.read(size - 2)
+        self.next = self.stream.read(1)
+        return piece if self.next or not piece or piece.endswith(b"\n") else piece + b"\n"
+
+
 class _Skipped:
     """Arrow's handler of rows with a wrong number of cells: counts and skips them. Arrow gives no line numbers."""
 
@@ -239,7 +254,7 @@ def _arrow_reader(
 ) -> Iterator[pa.RecordBatch]:
     return iter(
         arrow_csv.open_csv(
-            stream,
+            cast(IO[bytes], _Ended(stream)),
             arrow_csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=_BLOCK),
             arrow_csv.ParseOptions(
                 delimiter=delimiter,
@@ -291,7 +306,7 @@ def _wrong_width(path: Path, options: FormatOptions, delimiter: str, expected: i
 
 def _wrong_widths(path: Path, options: FormatOptions, delimiter: str, expected: int) -> Iterator[InputError]:
     """Read the file again and yield an error with the line number for each row with a wrong number of cells."""
-    with opened(path) as stream:
+    with opened_text(path) as stream:
         lines = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
         quote = '"' if options.quoting else None
         reader, line = csv.reader(lines, delimiter=delimiter, quotechar=quote, quoting=0 if quote else 3), 1
@@ -304,7 +319,7 @@ def _wrong_widths(path: Path, options: FormatOptions, delimiter: str, expected: 
 
 
 def _has_text(path: Path) -> bool:
-    with opened(path) as stream:
+    with opened_text(path) as stream:
         return bool(stream.read(1 << 20).strip())
 
 

@@ -30,28 +30,30 @@ from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet, row_group_spans
 from tidelog.formats.options import FormatOptions, options
 from tidelog.formats.rdf import read_rdf
+from tidelog.formats.recognise import rdf_format
 from tidelog.formats.source import OnBadLine, Span, blank_scope, file_size, is_zipped
 from tidelog.formats.tables import DeltaReading, is_delta, relation_of
 from tidelog.formats.writers import TermBlock, write_delimited, write_lines, write_parquet, write_rdf
-from tidelog.model.terms import TRIPLE, Term
+from tidelog.model.terms import NOT_IN_IRI, TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
 # Format name (Nemo's, if it has one) -> file name endings.
 _ENDINGS = {
     "ntriples": ("nt",),
     "nquads": ("nq",),
-    "turtle": ("ttl",),
+    "turtle": ("ttl", "turtle", "n3"),
     "trig": ("trig",),
     "rdfxml": ("rdf", "xml", "owl"),
     "jsonld": ("jsonld",),
     "csv": ("csv",),
-    "tsv": ("tsv",),
+    "tsv": ("tsv", "facts"),
     "dsv": ("dsv",),
     "parquet": ("parquet",),
 }
 SUFFIXES = {f".{ending}": name for name, endings in _ENDINGS.items() for ending in endings}
 _RDF = ("ntriples", "nquads", "turtle", "trig", "rdfxml", "jsonld")
 _LINES = ("ntriples", "nquads")
+_RECOGNISED = ("turtle", "trig", "rdfxml", "jsonld")
 _WITH_GRAPHS = ("nquads", "trig")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _ROWS = 1 << 16
@@ -59,7 +61,7 @@ _ROWS = 1 << 16
 
 def format_of(path: str | os.PathLike[str]) -> str | None:
     """The format of a file by its name, without `.gz`; None if the ending is unknown."""
-    return SUFFIXES.get(Path(str(path).lower().removesuffix(".gz")).suffix)
+    return SUFFIXES.get(_ending(path))
 
 
 def is_known(path: str | os.PathLike[str]) -> bool:
@@ -103,6 +105,14 @@ class FactFile:
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
+
+    @property
+    def note(self) -> str:
+        """A sentence if the relation has another name than the file; else the empty text."""
+        relation, stem = self.options.predicate, _stem(self.path)
+        if self.format in _RDF or relation != relation_of_file(self.path) or relation in (stem, unquote(stem)):
+            return ""
+        return f"{self.path}: the relation is called {relation}; relation=… (--relation) gives another name"
 
     def skipping_bad_lines(self, on_bad_line: OnBadLine | None) -> FactFile:
         """The same file, but `on_bad_line` is called for each bad line, which is skipped. None: the first raises."""
@@ -149,13 +159,45 @@ def read(
 ) -> FactFile:
     """The facts of a file.
 
-    By default an RDF file has facts of `triple`, and any other file has facts of the predicate with the name of the
-    file. Named graphs are dropped, or are the first column if the parameter `graphs` is true.
+    By default an RDF file has facts of `triple`, and any other file has facts of `relation_of_file`. Named graphs are
+    dropped, or are the first column if the parameter `graphs` is true. Other RDF than the name says is recognised.
     """
     source = Path(path)
     name = format_name(source, format)
-    stem = source.name.removesuffix(".gz").rpartition(".")[0] or source.name
-    return FactFile(source, name, options(predicate or (TRIPLE if name in _RDF else stem), parameters))
+    if name in _RECOGNISED and format in (None, "rdf"):
+        name = rdf_format(source, name)
+    if _ending(source) == ".facts":  # in Soufflé's files quotes are ordinary characters
+        parameters = {"quoting": False, **(parameters or {})}
+    return FactFile(
+        source, name, options(predicate or (TRIPLE if name in _RDF else relation_of_file(source)), parameters)
+    )
+
+
+def relation_of_file(path: Path) -> str:
+    """The relation of a file by its name: without folder and endings, as `relation_file` wrote it.
+
+    In a name that no rule could use, because of a space for example, `_` replaces all characters but letters, digits
+    and hyphens.
+
+    >>> relation_of_file(Path("data/parent.csv.gz")), relation_of_file(Path("Sales (2024).csv"))
+    ('parent', 'Sales_2024')
+    """
+    stem = _stem(path)
+    if "%" in stem and file_name(name := unquote(stem)) == stem:
+        return name
+    if not NOT_IN_IRI.search(stem) and not stem.startswith("("):
+        return stem
+    words = re.sub(r"[^\w-]+", "_", stem).strip("_-")
+    return words if words[:1].isalpha() else f"_{words or 'file'}"
+
+
+def _stem(path: Path) -> str:
+    return path.name.removesuffix(".gz").rpartition(".")[0] or path.name
+
+
+def _ending(path: str | os.PathLike[str]) -> str:
+    """The ending of a file name, without `.gz`."""
+    return Path(str(path).lower().removesuffix(".gz")).suffix
 
 
 def _delimiter(name: str, chosen: FormatOptions) -> str:
@@ -219,7 +261,7 @@ def relation_file(predicate: str, name: str) -> str:
 
 def file_name(predicate: str) -> str:
     """The file name of a predicate; characters with a meaning in file systems are percent-encoded."""
-    safe = re.sub(r'[\x00-\x1f"*/:<>?\\|%]', lambda m: f"%{ord(m[0]):02X}", predicate)
+    safe = re.sub(r'[\x00-\x20"*/:<>?\\|%^`{}]', lambda m: f"%{ord(m[0]):02X}", predicate)
     return re.sub(r"^\.", "%2E", safe)
 
 
@@ -310,7 +352,7 @@ def _inside(path: Path, predicate: str | None) -> list[Iterable[Batch]]:
 def _relation(path: Path) -> str | None:
     """The relation of a file by its name; None for RDF, which is always `triple`."""
     whole = read(path)
-    return None if is_rdf(whole.format) else unquote(whole.options.predicate)
+    return None if is_rdf(whole.format) else whole.options.predicate
 
 
 def _data(folder: Path) -> Iterator[Path]:

@@ -60,10 +60,11 @@ class LineError(Exception):
 def parse_line(raw: bytes, quads: bool) -> list[tuple[Term, ...]]:
     """The statements of a line: three terms, or four with a graph name. A blank line or a comment has none.
 
-    A carriage return ends a line too, so there may be several statements between two line feeds.
+    A carriage return ends a line too, so there may be several statements between two line feeds. A byte order mark
+    at the start is ignored.
     """
     try:
-        text = raw.decode()
+        text = raw.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         shown = raw.decode(errors="replace")
         raise LineError("not UTF-8; convert the file to UTF-8", len(raw[: error.start].decode()) + 1, shown) from None

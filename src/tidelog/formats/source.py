@@ -10,6 +10,7 @@ line number, the reason and the text.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from io import BufferedReader
 from pathlib import Path
 from typing import IO, cast
 
@@ -27,6 +29,7 @@ CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
 SCOPE_SAMPLE = 1 << 16
 _GZIP = b"\x1f\x8b"
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Span = tuple[int, int]
 
@@ -40,6 +43,27 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 yield cast(IO[bytes], unpacked)
         else:
             yield raw
+
+
+@contextmanager
+def opened_text(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a UTF-8 file after its byte order mark, if it has one. Other Unicode encodings are refused."""
+    with opened(path) as stream:
+        start = cast(BufferedReader, stream).peek(4)
+        if start.startswith(_UTF_16):
+            raise InputError(f"{path}: is UTF-16 text; convert the file to UTF-8")
+        if start.startswith(codecs.BOM_UTF8):
+            stream.read(len(codecs.BOM_UTF8))
+        yield stream
+
+
+def line_at(path: Path, number: int) -> str:
+    """One line of a file, cut if it is long, for messages."""
+    with opened(path) as stream:
+        left = number - 1
+        while left and (part := stream.readline(1 << 20)):
+            left -= part.endswith(b"\n")
+        return stream.readline(4096).decode(errors="replace").rstrip("\r\n")
 
 
 def file_size(path: Path) -> int:

@@ -67,11 +67,17 @@ TEXTS = {
     "quads.nq": NQ,
     "some.ttl": TTL,
     "some.rdf": XML,
+    "entities.owl": f'<!DOCTYPE rdf:RDF [<!ENTITY e "http://e/">]>{XML.replace("http://e/", "&e;")}',
+    "turtle.owl": TTL,
+    "mark.nt": f"\ufeff{NT}",
+    "mark.ttl": f"\ufeff{TTL}",
     "some.trig": TRIG,
     "some.jsonld": JSONLD,
     "age.csv": CSV,
     "age.tsv": CSV.replace(",", "\t"),
     "empty.csv": "",
+    "mark in (1).csv": "\ufeffann,42",
+    "age.facts": "ann\t42",
 }
 
 
@@ -105,7 +111,7 @@ def test_all_kinds_at_once(data: Path) -> None:
     found = here(sources, data.parent / "scratch", split_size=64)
     assert found.facts() == loaded(sources)
     assert len(found.ingested) == len(found.facts())
-    assert found.ingested.arities() == {"triple": 3, "age": 2, "measured": 3}
+    assert found.ingested.arities() == {"triple": 3, "age": 2, "mark_in_1": 2, "measured": 3}
 
 
 def variants(sources: list[formats.FactFile], scratch: Path) -> dict[str, Outcome]:
