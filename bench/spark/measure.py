@@ -20,8 +20,8 @@ from bench.report import fill, machine_line, table
 from bench.spark.model import predictions
 from bench.spark.worker import REMOVED
 from bench.workloads import NAMED, Workload, prepare, university
-from tidelog.changes.choose import SWELLING
 from tidelog.changes.spark_backend import SESSION
+from tidelog.tuning import MEMORY_PER_INPUT
 
 NAME = "spark"
 SIZES = {f"{NAME}-{size}": size for size in (10, 100, 500)}
@@ -253,7 +253,8 @@ def _threshold(sizes: Sequence[Result]) -> Iterator[str]:
         f"**When `auto` chooses Spark.** On one machine the local engine is faster at every measured size, as long as "
         f"the data fit into memory: it needs at most {swelling:.2f} bytes per byte of input with "
         f"{largest['universities']} "
-        f"universities. So `auto` chooses Spark if the input is larger than {1 / SWELLING:.1f} times the memory budget "
+        "universities. So `auto` chooses Spark if the input is larger than "
+        f"{1 / MEMORY_PER_INPUT:.1f} times the memory budget "
         "(`TIDELOG_MEMORY`), if a master is given, and for addresses that only Spark can read."
     )
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidelog.dictionary import Dictionary, arena
+from tidelog import tuning
+from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import LONG, Hashing, hash_many, hash_one
 from tidelog.dictionary.dictionary import MAX_TERMS
 from tidelog.errors import LimitError
@@ -142,7 +143,7 @@ def test_texts_are_copied_a_few_times_only(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_chunks_have_a_largest_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "CHUNK_BYTES", 1 << 14)
+    monkeypatch.setattr(tuning, "TERM_CHUNK_BYTES", 1 << 14)
     dictionary, terms = Dictionary(), lubm(5000)
     dictionary.encode_many(binary(terms[:4000]))
     for term in terms[4000:]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tidelog import tuning
 from tidelog.kernel import run
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import PrefixIndex, Run
@@ -41,20 +42,20 @@ def test_search(seed: int, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_answers_the_same_when_lookups_have_paid(seed: int) -> None:
     """Its first answers are found by a search, the last ones by the index."""
     words = some_words(3 * seed + 1)
-    words = np.unique(np.concatenate((words, np.arange(run._INDEXED_ROWS) << HALF | 7)))
+    words = np.unique(np.concatenate((words, np.arange(tuning.INDEXED_ROWS) << HALF | 7)))
     made, there = Run(layout_for(2, 0), words.reshape(1, -1)), set(words.tolist())
     keys = some_keys(words, seed)
-    for _ in range(1 + len(words) // (run._ROWS_PER_LOOKUP * len(keys))):
+    for _ in range(1 + len(words) // (tuning.ROWS_PER_LOOKUP * len(keys))):
         assert made.contains_rows(keys.reshape(1, -1)).tolist() == [k in there for k in keys.tolist()]
     assert made._radix, "the index was not made"
     assert made.nbytes > words.nbytes
 
 
 def test_few_lookups_and_few_rows_need_no_index() -> None:
-    words = np.arange(run._INDEXED_ROWS, dtype=np.int64) << HALF
+    words = np.arange(tuning.INDEXED_ROWS, dtype=np.int64) << HALF
     large, small = Run(layout_for(2, 0), words.reshape(1, -1)), Run(layout_for(2, 0), words[:100].reshape(1, -1))
-    for _ in range(run._ROWS_PER_LOOKUP):
-        large.first((0, 1), np.arange(run._UNINDEXED_LOOKUPS - 1))
-        small.first((0, 1), np.arange(run._INDEXED_ROWS))
+    for _ in range(tuning.ROWS_PER_LOOKUP):
+        large.first((0, 1), np.arange(tuning.UNINDEXED_LOOKUPS - 1))
+        small.first((0, 1), np.arange(tuning.INDEXED_ROWS))
     assert not large._radix
     assert not small._radix

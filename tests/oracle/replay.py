@@ -18,9 +18,9 @@ from tests.oracle.clingo_model import clingo_models
 from tests.oracle.histories import State, random_history, strata_of
 from tests.oracle.ways import changed
 from tests.reference.engine import ReferenceEngine
+from tidelog import tuning
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.algorithms import backward_forward
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import Outcome
 from tidelog.engines.local.engine import LocalEngine
@@ -35,7 +35,7 @@ EMPTY = State(frozenset(), (), frozenset())
 
 # What Backward/Forward looks at first in every second ten histories: few of their facts have more candidates than it
 # takes at once.
-NARROW = ((0, 1), (1, 2), (2, None))
+NARROW = (1, 2)
 
 
 def replay_seed(seed: int, names: Collection[str] = ALGORITHMS) -> None:
@@ -53,7 +53,7 @@ def replay_locally(seed: int, names: Collection[str] = ALGORITHMS) -> None:
 
 
 def _windows(seed: int) -> AbstractContextManager[object]:
-    return mock.patch.object(backward_forward, "WINDOWS", NARROW) if seed // 10 % 2 else nullcontext()
+    return mock.patch.object(tuning, "CANDIDATE_LIMITS", NARROW) if seed // 10 % 2 else nullcontext()
 
 
 def replay(engine: Engine[F], states: Sequence[State], where: str, names: Collection[str] = ALGORITHMS) -> None:

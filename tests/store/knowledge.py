@@ -11,14 +11,14 @@ from typing import Any
 
 import tidelog
 from tests.store.subject import Operation, State
+from tidelog import tuning
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.store import compaction, store
 
 RULES = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
 OTHER_RULES = "source(?x) :- edge(?x, ?y), ~target(?x) . target(?y) :- edge(?x, ?y) ."
 BULK = 12  # nodes of a bulk change
-LOW = {(store, "SMALL"): 16, (compaction, "COMMITS"): 4}
+LOW = {(tuning, "CATALOG_ROWS"): 16, (tuning, "COMPACTED_COMMITS"): 4}
 
 
 def bulk(start: int) -> str:

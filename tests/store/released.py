@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import tidelog
-from tidelog.store import compaction, store
+from tidelog import tuning
 from tidelog.store.catalog import FORMAT
 
 RELEASED = Path(__file__).parent / "released"
@@ -28,7 +28,11 @@ degree(?x, #count(?y)) :- edge(?x, ?y) .
 
 
 def make(path: Path) -> None:
-    with patch.object(store, "SMALL", 4), patch.object(compaction, "COMMITS", 3), tidelog.open(path) as kb:
+    with (
+        patch.object(tuning, "CATALOG_ROWS", 4),
+        patch.object(tuning, "COMPACTED_COMMITS", 3),
+        tidelog.open(path) as kb,
+    ):
         kb.apply(
             add={"edge": [("a", "b"), ("b", "c"), ("c", "a"), ("c", "d")], "node": [("a",), ("z",)]},
             add_rules=RULES,

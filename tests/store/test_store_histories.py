@@ -12,9 +12,9 @@ import pytest
 import tidelog
 from tests.oracle.histories import RandomHistory, State, random_history
 from tests.oracle.ways import facts_of
+from tidelog import tuning
 from tidelog.changes import commit
 from tidelog.model.terms import Fact
-from tidelog.store import compaction, store
 from tidelog.store.digest import sum_of
 
 HISTORIES = 36
@@ -24,8 +24,8 @@ HISTORIES = 36
 def kept_in(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Small changes as rows of the catalog, all as files, or some as either and folded all the time."""
     small, commits = {"rows": (10**6, 10**6), "files": (0, 10**6), "mixed": (6, 3)}[request.param]
-    monkeypatch.setattr(store, "SMALL", small)
-    monkeypatch.setattr(compaction, "COMMITS", commits)
+    monkeypatch.setattr(tuning, "CATALOG_ROWS", small)
+    monkeypatch.setattr(tuning, "COMPACTED_COMMITS", commits)
     return str(request.param)
 
 
@@ -124,7 +124,7 @@ def files_of(path: Path) -> set[str]:
 
 
 def test_files_stay_as_long_as_a_reader_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "SMALL", 0)
+    monkeypatch.setattr(tuning, "CATALOG_ROWS", 0)
     path = tmp_path / "x.kb"
     with tidelog.open(path) as kb:
         kb.apply(add="p(a) . p(b) .")
@@ -158,7 +158,7 @@ def test_small_and_large_commits_in_any_order(
     sizes: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each removes a fact of the one before it: rows of the catalog, files, files after rows, none of them folded."""
-    monkeypatch.setattr(store, "SMALL", 6)
+    monkeypatch.setattr(tuning, "CATALOG_ROWS", 6)
     monkeypatch.setattr(commit, "compact_if_due", lambda *_: None)
     present: set[tuple[str, int]] = set()
     for number, size in enumerate(sizes):

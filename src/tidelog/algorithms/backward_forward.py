@@ -20,10 +20,10 @@ and not proved is disproved.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Generic, TypeVar
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import with_body
@@ -32,9 +32,6 @@ from tidelog.algorithms.update import Outcome, Update
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
-
-# Candidates looked at for one fact and rule: from, to.
-WINDOWS: Sequence[tuple[int, int | None]] = ((0, 4), (4, 32), (32, 512), (512, None))
 
 
 def backward_forward(update: Update[F]) -> Outcome[F]:
@@ -69,6 +66,8 @@ class Search(Generic[F]):
         self.nothing = nothing
         self.C = self.P = self.V = self.Y = self.S = nothing
         self.unused = nothing  # P - V
+        limits = tuning.CANDIDATE_LIMITS
+        self.windows = list(zip((0, *limits), (*limits, None), strict=True))
         self.seen = nothing  # explicit facts from which others were seen to follow; nobody asked for these
 
     def check(self, N: F) -> F:
@@ -78,7 +77,7 @@ class Search(Generic[F]):
         if sought:
             sought = sought - self._saturate()
         active = Q = sought
-        level, waiting = 0, [self.nothing for _ in WINDOWS]
+        level, waiting = 0, [self.nothing for _ in self.windows]
         sources = self.support.I - self.S
         while sought:
             if not active:
@@ -109,7 +108,7 @@ class Search(Generic[F]):
         """The facts from which rules could derive the active ones, and those that have more candidates."""
         before = self.work.derivations
         found = self.support.engine.supports(
-            self.guarded, active, sources, self.support.negated, *WINDOWS[level], self.work
+            self.guarded, active, sources, self.support.negated, *self.windows[level], self.work
         )
         self.work.count("Bwd", self.work.derivations - before)
         return found

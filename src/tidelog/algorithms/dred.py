@@ -15,6 +15,7 @@ from __future__ import annotations
 from sys import maxsize
 from typing import TypeVar
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.fixpoint import consequences
@@ -23,8 +24,6 @@ from tidelog.algorithms.layers import Support, maintain
 from tidelog.algorithms.update import Outcome, Update
 
 F = TypeVar("F", bound=FactSet)
-
-_FEW = 2_000  # overdeleted facts up to which one derivation of each is looked for before all of them
 
 
 def dred(update: Update[F]) -> Outcome[F]:
@@ -69,7 +68,7 @@ def _rederive(support: Support[F], D: F, work: Work) -> F:
     before = work.derivations
     guarded = tuple(with_body(r, head) for r in support.rules for head in r.heads)
     R = support.axioms(D, work)
-    if len(D) <= _FEW:
+    if len(D) <= tuning.SINGLE_DERIVATION_FACTS:
         R = R | support.engine.proofs(guarded, D - R, known, support.negated, work)[0]
     rest = D - R
     heads = [(r, len(r.atoms) - 1) for r in guarded if rest.may_match(r.atoms[0])]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms import backward_forward, dred
@@ -18,8 +19,6 @@ from tidelog.algorithms.semi_naive import rematerialise
 from tidelog.algorithms.update import Outcome, Update
 
 F = TypeVar("F", bound=FactSet)
-
-LITTLE = 2  # overdeleted facts for each lost one: `bench/maintenance` and `bench/updates` show both kinds of change
 
 
 def dred_with_bf(update: Update[F]) -> Outcome[F]:
@@ -40,12 +39,12 @@ class _OverdeletedError(Exception):
 
 
 def _dred_or_bf(support: Support[F], lost: F, work: Work) -> F:
-    gone = dred.decrease_within(support, lost, LITTLE * len(lost), work)
+    gone = dred.decrease_within(support, lost, tuning.FALLBACK_RATIO * len(lost), work)
     return backward_forward.decrease(support, lost, work) if gone is None else gone
 
 
 def _dred_or_give_up(support: Support[F], lost: F, work: Work) -> F:
-    gone = dred.decrease_within(support, lost, LITTLE * len(lost), work)
+    gone = dred.decrease_within(support, lost, tuning.FALLBACK_RATIO * len(lost), work)
     if gone is None:
         raise _OverdeletedError
     return gone

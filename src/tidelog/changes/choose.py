@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tidelog import tuning
 from tidelog.algorithms.counting import DerivationCounts
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import RuleChange
@@ -17,9 +18,6 @@ ENGINES = ("auto", "local", "spark")
 # Past these parts of the explicit facts computing everything again is cheaper: than Backward/Forward, for facts from
 # everywhere (`bench/maintenance` measures where the two meet), and than DRed, for facts that belong together
 # (`bench/updates`).
-_EQUILIBRIUM = 0.05
-_FAR_BEYOND = 0.15
-_FEW = 1000  # removed facts that are never worth it, nor worth trying overdeletion first
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +39,21 @@ def choose(asked: str, program: RuleChange, explicit: int, removed: int, algorit
     if not program.before:
         return Choice("rematerialise", "nothing was derived before")
     told = f"{removed} of {explicit} explicit facts are removed"
-    if removed > max(_FEW, _FAR_BEYOND * explicit):
+    if removed > max(tuning.FEW_REMOVED, tuning.REMATERIALISE_RELATED_SHARE * explicit):
         return Choice("rematerialise", told)
-    if removed > max(_FEW, _EQUILIBRIUM * explicit):
+    if removed > max(tuning.FEW_REMOVED, tuning.REMATERIALISE_SHARE * explicit):
         return Choice("dred+rematerialise", f"{told}; dred as long as it overdeletes little")
     if isinstance(algorithm_state, DerivationCounts):
         if program.recursive:
             return Choice("counting+bf", "counts are kept; recursive strata by bf")
         return Choice("counting", "counts are kept, and no rule is recursive")
-    if program.is_changed or removed > _FEW:
+    if program.is_changed or removed > tuning.FEW_REMOVED:
         why = "rules change" if program.is_changed else told
         return Choice("dred+bf", f"{why}; strata by dred if it overdeletes little, else bf")
     return Choice("bf", "a small change")
 
 
 # Bytes of memory that a byte of input takes in this process, with its consequences: `bench/spark` measures it.
-SWELLING = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +75,6 @@ def choose_engine(asked: str, size: int, memory: int, master: str | None = None,
         return EngineChoice("spark", f"on {master}")
     if remote:
         return EngineChoice("spark", "only Spark reads such addresses")
-    if size * SWELLING > memory:
+    if size * tuning.MEMORY_PER_INPUT > memory:
         return EngineChoice("spark", f"{size:,} bytes of input are too many for {memory:,} bytes of memory")
     return EngineChoice("local", "it fits into memory")

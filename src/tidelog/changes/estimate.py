@@ -1,7 +1,7 @@
 """How much work a change would be, estimated from a few of its facts before any is done.
 
-Level by level, after Knuth's estimate of the size of a tree: what follows in one step from at most `_SAMPLE` facts of a
-level stands for the whole level, and what is new in it is the next level.
+Level by level, after Knuth's estimate of the size of a tree. A sample of each level is followed for one step and stands
+for the whole level. The facts that are new in this step are the next level.
 
     gained   heads of H <- .. Bi[sample] ..[I]  that are not in I
     lost     heads that are in I, not explicit, and have no other match at first sight
@@ -15,15 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from, pivoted_at, with_body
 from tidelog.changes.result import Prediction
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.rules.syntax import Rule
-
-_SAMPLE = 64
-_LEVELS = 100
 
 # From the heads of a level, what was met before and what each stands for, to the next level.
 Following = Callable[[LocalFacts, LocalFacts, float], LocalFacts]
@@ -79,7 +77,7 @@ class Forecast:
 
     def _spread(self, sums: Estimate, level: LocalFacts, weight: float, following: Following) -> None:
         seen = level
-        for _ in range(_LEVELS):
+        for _ in range(tuning.PREDICTED_LEVELS):
             if not level:
                 return
             sums.facts += weight * len(level)
@@ -109,7 +107,7 @@ class Forecast:
 
 def _thinned(facts: LocalFacts, weight: float) -> tuple[LocalFacts, float]:
     """A sample, and for how many facts each of it stands."""
-    sample = facts.sample(_SAMPLE)
+    sample = facts.sample(tuning.PREDICTED_SAMPLE)
     return sample, weight * len(facts) / len(sample) if sample else weight
 
 

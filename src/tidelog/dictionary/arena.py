@@ -1,8 +1,8 @@
 """The texts of terms: Arrow chunks in id order, and a short Python list of the newest terms. And their hashes.
 
-A chunk is merged with the chunk before it if that is not twice as large, up to `CHUNK_BYTES`. So appending single terms
-copies each text a logarithmic number of times. `TermTexts` is immutable except for its list of newest terms, which
-only grows; its readers need no lock.
+A chunk is merged with the chunk before it if that is not twice as large, up to `TERM_CHUNK_BYTES`. So appending
+single terms copies each text a logarithmic number of times. `TermTexts` is immutable except for its list of newest
+terms, which only grows; its readers need no lock.
 
 The 64-bit hash of a text is the same for one term and for an array of terms, on each machine and in each run. It is the
 multilinear sum of the text's 32-bit words with fixed odd 64-bit factors,
@@ -28,11 +28,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.model.terms import Term
 
-CHUNK_BYTES = 1 << 26
 _SMALL_OFFSET_TEXTS = 1 << 16  # more texts than this may need 64-bit offsets
-_MOST_RECENT = 1024  # terms in the Python list before they become a chunk
 
 Ids = npt.NDArray[np.int32]
 
@@ -107,7 +106,7 @@ class TermTexts:
 
     def append(self, term: Term) -> TermTexts:
         """With one more term: this object itself, or a new one if the recent terms became a chunk."""
-        texts = self.flushed() if len(self.recent) >= _MOST_RECENT else self
+        texts = self.flushed() if len(self.recent) >= tuning.RECENT_TERMS else self
         texts.recent.append(term)
         return texts
 
@@ -170,14 +169,14 @@ def indices(positions: npt.NDArray[np.integer]) -> pa.Array:
 
 
 def _should_merge(before: pa.Array, after: pa.Array) -> bool:
-    return len(before) < 2 * len(after) and bool(before.nbytes + after.nbytes <= CHUNK_BYTES)
+    return len(before) < 2 * len(after) and bool(before.nbytes + after.nbytes <= tuning.TERM_CHUNK_BYTES)
 
 
 def _pieces(array: pa.Array) -> list[pa.Array]:
-    """An array of binary terms in pieces: compact `BinaryArray`s of at most about `CHUNK_BYTES`."""
+    """An array of binary terms in pieces: compact `BinaryArray`s of at most about `TERM_CHUNK_BYTES`."""
     if not len(array):
         return []
-    count = max(1, -(-array.nbytes // CHUNK_BYTES))
+    count = max(1, -(-array.nbytes // tuning.TERM_CHUNK_BYTES))
     size = -(-len(array) // count)
     return [pa.concat_arrays([array.slice(at, size)]).cast(pa.binary()) for at in range(0, len(array), size)]
 
@@ -188,7 +187,6 @@ Positions = npt.NDArray[np.int64]
 LONG = 512
 _MASK = 2**64 - 1
 _MIX = 0x9E3779B97F4A7C15
-_HASHED_AT_ONCE = 16384  # terms; the temporary arrays then fit into the processor's cache
 
 
 def _factors(count: int) -> list[int]:
@@ -229,8 +227,8 @@ def hash_many(terms: pa.Array) -> Hashes:
     padded = np.zeros(len(data) + 8, dtype=np.uint8)
     padded[: len(data)] = data
     hashes = np.empty(len(terms), dtype=np.uint64)
-    for start in range(0, len(terms), _HASHED_AT_ONCE):
-        stop = min(start + _HASHED_AT_ONCE, len(terms))
+    for start in range(0, len(terms), tuning.HASHED_TERMS):
+        stop = min(start + tuning.HASHED_TERMS, len(terms))
         hashes[start:stop] = _hash_block(padded, offsets[start : stop + 1])
     for i in np.flatnonzero(np.diff(offsets) > LONG):
         hashes[i] = _hash_long(data[offsets[i] : offsets[i + 1]].tobytes())

@@ -22,16 +22,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidelog import tuning
 from tidelog.dictionary.arena import Chunk, Hashes, Hashing, Ids, TermTexts, indices
 from tidelog.errors import LimitError
 from tidelog.kernel.lookup import WIDTH, bits_for
 from tidelog.model.terms import Term
 
 MAX_TERMS = 2**31 - 1
-_LOAD = 0.65
-_GROWTH = 1.6
-_REMEMBERED = 4096  # cached ids of terms that were encoded one by one
-_PLACED_SINGLY = 64  # words up to which placing them one by one is faster
 _HALF = np.uint64(32)
 _LOW = np.uint64(2**32 - 1)
 
@@ -111,7 +108,7 @@ class Dictionary:
         id_ = self._encoded.get(term)
         if id_ is None:
             id_ = self._encode(term, self._hashing.one(term.encode()))
-            if len(self._encoded) >= _REMEMBERED:
+            if len(self._encoded) >= tuning.REMEMBERED_TERMS:
                 self._encoded.clear()
             self._encoded[term] = id_
         return id_
@@ -207,9 +204,9 @@ class Dictionary:
         needed = len(self) + count
         if needed > MAX_TERMS:
             raise LimitError(f"the dictionary is full: {needed:,} terms, at most {MAX_TERMS:,} are possible")
-        if needed <= self._table.capacity * _LOAD:
+        if needed <= self._table.capacity * tuning.HASH_LOAD:
             return
-        capacity = int(max(needed / _LOAD, self._table.capacity * _GROWTH)) + 1
+        capacity = int(max(needed / tuning.HASH_LOAD, self._table.capacity * tuning.HASH_GROWTH)) + 1
         table = _HashTable(np.zeros(capacity, dtype=np.uint64))
         table.place(self._table.slots[self._table.slots != 0])
         self._table = table
@@ -242,7 +239,7 @@ class _HashTable:
     def place(self, words: Hashes) -> None:
         """Put new words into free slots. Of several words for one slot one gets it; the others try the next slot."""
         slots = self.first_slots(words >> _HALF)
-        while len(words) > _PLACED_SINGLY:
+        while len(words) > tuning.SINGLY_HASHED:
             free = self.slots[slots] == 0
             self.slots[slots[free]] = words[free]
             unplaced = self.slots[slots] != words

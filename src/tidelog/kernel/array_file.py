@@ -21,6 +21,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
+from tidelog import tuning
 from tidelog.errors import CorruptionError
 from tidelog.kernel.rows import Ints, Layout
 from tidelog.kernel.run import ColumnOrder, Run
@@ -28,7 +29,6 @@ from tidelog.kernel.run import ColumnOrder, Run
 _MAGIC = b"tidelog1"
 _START = struct.Struct("<8sQI")
 _ALIGNED = 64
-_CHECKED = 1 << 22  # bytes of an array that are checked at once
 
 AnyArray = npt.NDArray[Any]
 Place = list[int]
@@ -105,8 +105,8 @@ class ArrayReader:
 
     def _checksum(self, start: int, nbytes: int) -> int:
         value, part = 0, self._block[self._start + start : self._start + start + nbytes]
-        for at in range(0, len(part), _CHECKED):
-            value = crc32(part[at : at + _CHECKED], value)
+        for at in range(0, len(part), tuning.CHECKSUM_BYTES):
+            value = crc32(part[at : at + tuning.CHECKSUM_BYTES], value)
         return value
 
     def run(self, arity: int, bits: int, length: int, placed: Sequence[Sequence[Any]]) -> Run:

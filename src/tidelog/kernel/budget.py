@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.errors import LimitError
-
-_UNCHECKED_BYTES = 4 << 20  # bytes; smaller claims are not checked, so callers add them up
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Budget:
 
         `held` are bytes that the caller has claimed before for the same table.
         """
-        if nbytes < _UNCHECKED_BYTES:
+        if nbytes < tuning.UNCHECKED_BYTES:
             return
         used = resident_bytes()
         if used + nbytes > self.limit:

@@ -18,6 +18,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from tidelog import tuning
+
 Ints = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 SearchSide = Literal["left", "right"]
@@ -25,10 +27,6 @@ SearchSide = Literal["left", "right"]
 WIDE = 31  # bits of a term id at most; two ids fill a word
 HALF = 32  # the shift of the first of two such columns
 LOW = (1 << HALF) - 1
-_SORTED_KEYS = 512  # keys from which sorting them before a search pays
-_COMPARED_KEYS = 16_384  # keys from which to test whether they are mostly the same as the rows
-_STRETCH = 32  # keys that are compared at once
-_SAMPLED_STRETCHES = 64  # stretches in the sample
 
 
 @dataclass(frozen=True)
@@ -141,7 +139,7 @@ def search(rows: Ints, low: Ints, high: Ints) -> tuple[Ints, Ints]:
 
 def _is_ordered(keys: Ints) -> bool:
     """Whether sorting the keys would not make a search faster."""
-    return len(keys) < _SORTED_KEYS or bool((keys[1:] >= keys[:-1]).all())
+    return len(keys) < tuning.SORTED_KEYS or bool((keys[1:] >= keys[:-1]).all())
 
 
 def _search(rows: Ints, keys: Ints, side: SearchSide) -> Ints:
@@ -169,7 +167,7 @@ def _bisect(word: Ints, keys: Ints, low: Ints, high: Ints, side: SearchSide) -> 
 
 def contains(rows: Ints, keys: Ints) -> Mask:
     """Which of the keys are among the sorted rows."""
-    if rows.shape[0] == 1 and _COMPARED_KEYS < keys.shape[1] < 2 * rows.shape[1] and _is_ordered(keys[0]):
+    if rows.shape[0] == 1 and tuning.COMPARED_KEYS < keys.shape[1] < 2 * rows.shape[1] and _is_ordered(keys[0]):
         found = _contains_similar(rows[0], keys[0])
         if found is not None:
             return found
@@ -180,15 +178,15 @@ def _contains_similar(rows: Ints, keys: Ints) -> Mask | None:
     """`contains` for sorted keys that are mostly the same as the rows: stretches of keys are compared with stretches of
     rows, and only keys in different stretches are searched. None if a sample shows that most are different.
     """
-    count = len(keys) // _STRETCH
-    first = keys[: count * _STRETCH : _STRETCH]
-    sample = np.arange(0, count, -(-count // _SAMPLED_STRETCHES))
+    count = len(keys) // tuning.STRETCH_KEYS
+    first = keys[: count * tuning.STRETCH_KEYS : tuning.STRETCH_KEYS]
+    sample = np.arange(0, count, -(-count // tuning.SAMPLED_STRETCHES))
     if np.count_nonzero(_same(rows, keys, sample, rows.searchsorted(first[sample]))) < len(sample) // 2:
         return None
     same = _same(rows, keys, np.arange(count), rows.searchsorted(first))
     found = np.empty(len(keys), dtype=np.bool_)
-    found[: count * _STRETCH] = np.repeat(same, _STRETCH)
-    found[count * _STRETCH :] = False
+    found[: count * tuning.STRETCH_KEYS] = np.repeat(same, tuning.STRETCH_KEYS)
+    found[count * tuning.STRETCH_KEYS :] = False
     rest = np.flatnonzero(~found)
     found[rest] = _find(rows.reshape(1, -1), keys[rest].reshape(1, -1))[1]
     return found
@@ -196,9 +194,10 @@ def _contains_similar(rows: Ints, keys: Ints) -> Mask | None:
 
 def _same(rows: Ints, keys: Ints, stretches: Ints, at: Ints) -> Mask:
     """Which of the given stretches of keys are equal to the rows from positions `at`."""
-    within = np.arange(_STRETCH)
+    within = np.arange(tuning.STRETCH_KEYS)
     mine = rows.take(at[:, None] + within, mode="clip")
-    same: Mask = (mine == keys[: len(keys) // _STRETCH * _STRETCH].reshape(-1, _STRETCH)[stretches]).all(axis=1)
+    whole = keys[: len(keys) // tuning.STRETCH_KEYS * tuning.STRETCH_KEYS]
+    same: Mask = (mine == whole.reshape(-1, tuning.STRETCH_KEYS)[stretches]).all(axis=1)
     return same
 
 

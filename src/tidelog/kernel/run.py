@@ -13,10 +13,9 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
+from tidelog import tuning
 from tidelog.kernel import rows as packed
 from tidelog.kernel.rows import Ints, Layout, Mask, find
-
-_LONGEST_STRETCH = 64  # words with the same leading bits up to which the index is used
 
 
 class PrefixIndex:
@@ -44,7 +43,7 @@ class PrefixIndex:
         leading = keys >> self._shift
         start, stop = self._starts.take(leading, mode="clip"), self._starts.take(leading + 1, mode="clip")
         longest = int((stop - start).max(initial=0))
-        if longest > _LONGEST_STRETCH:
+        if longest > tuning.PREFIX_STRETCH:
             return find(self._words.reshape(1, -1), keys.reshape(1, -1))[0]
         low: Ints = start.astype(np.int64)
         step = 1 << longest.bit_length() >> 1
@@ -56,15 +55,6 @@ class PrefixIndex:
 
 
 ColumnOrder = tuple[int, ...]
-
-_UNSORTED_LOOKUPS = 512  # fewer lookups are not sorted first
-_UNINDEXED_LOOKUPS = 192  # with fewer lookups at once a search is faster than an index
-_INDEXED_ROWS = 16_384  # rows from which a search misses the processor's cache
-_ROWS_PER_LOOKUP = (
-    32  # rows for each lookup so far: then searches have cost about as much as an index of the leading bits
-)
-_SAMPLED_ROWS = 4096  # rows in the sample that estimates the number of values
-_DIRECT_LOOKUPS = 4096  # lookups at once from which an index of the leading column pays
 
 
 @lru_cache(maxsize=1024)
@@ -165,7 +155,8 @@ class Run:
         rows = self.in_order(order)
         if not prefix:
             return np.zeros(length, dtype=np.int64), np.full(length, len(self), dtype=np.int64)
-        if length < _UNSORTED_LOOKUPS and self.layout.arity <= 2 and self.layout.bits == packed.WIDE and len(self):
+        is_narrow = self.layout.arity <= 2 and self.layout.bits == packed.WIDE
+        if length < tuning.UNSORTED_LOOKUPS and is_narrow and len(self):
             return self._narrow_ranges(rows[0], prefix, length)
         absent = self._absent(prefix, length)
         starts = self._starts_for(order, prefix)
@@ -197,12 +188,12 @@ class Run:
     def _starts_for(self, order: ColumnOrder, prefix: Sequence[Ints | int]) -> npt.NDArray[np.int32] | None:
         """A direct index of the leading column, if there are many lookups by this column and the index is small."""
         (leading, *others) = prefix
-        if others or isinstance(leading, int) or len(leading) < _DIRECT_LOOKUPS:
+        if others or isinstance(leading, int) or len(leading) < tuning.DIRECT_LOOKUPS:
             return None
         starts = self._starts.get(order)
         if starts is None:
             rows = self.in_order(order)
-            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + _DIRECT_LOOKUPS:
+            if int(self.layout.unpack(rows[:, -1:], 0)[0]) >= 2 * len(self) + tuning.DIRECT_LOOKUPS:
                 return None
             starts = self._starts[order] = packed.starts_of(rows, self.layout)
         return starts
@@ -227,7 +218,7 @@ class Run:
         mine = self.rows
         (keys,), (words,) = rows, mine
         radix = self._radix_for(self.natural, len(keys))
-        if radix is None and (len(keys) >= _UNSORTED_LOOKUPS or not len(self)):
+        if radix is None and (len(keys) >= tuning.UNSORTED_LOOKUPS or not len(self)):
             return packed.contains(mine, rows)
         at = words.searchsorted(keys) if radix is None else radix.search(keys)
         found: Mask = words.take(at, mode="clip") == keys
@@ -246,12 +237,12 @@ class Run:
 
     def _radix_for(self, order: ColumnOrder, lookups: int) -> PrefixIndex | None:
         """An index of rows of one word, if there were enough lookups to pay for it."""
-        if lookups < _UNINDEXED_LOOKUPS or len(self) < _INDEXED_ROWS:
+        if lookups < tuning.UNINDEXED_LOOKUPS or len(self) < tuning.INDEXED_ROWS:
             return None
         radix = self._radix.get(order)
         if radix is None:
             self._asked[order] = asked = self._asked.get(order, 0) + lookups
-            if _ROWS_PER_LOOKUP * asked >= len(self):
+            if tuning.ROWS_PER_LOOKUP * asked >= len(self):
                 radix = self._radix[order] = PrefixIndex(self.in_order(order)[0])
         return radix
 
@@ -259,11 +250,12 @@ class Run:
         """Estimated distinct values in the column (from collisions in a sample); never more than the number of rows."""
         known = self._values.get(column)
         if known is None:
-            at = np.random.default_rng(0).integers(0, len(self), _SAMPLED_ROWS)
+            at = np.random.default_rng(0).integers(0, len(self), tuning.SAMPLED_ROWS)
             sample = packed.sort(self.layout.unpack(self.rows[:, at], column).reshape(1, -1))
-            lengths = np.diff(np.flatnonzero(packed.first_of_equals(sample)), append=_SAMPLED_ROWS)
+            lengths = np.diff(np.flatnonzero(packed.first_of_equals(sample)), append=tuning.SAMPLED_ROWS)
             pairs = int((lengths * (lengths - 1)).sum())
-            known = self._values[column] = min(len(self), _SAMPLED_ROWS * (_SAMPLED_ROWS - 1) // max(1, pairs))
+            all_pairs = tuning.SAMPLED_ROWS * (tuning.SAMPLED_ROWS - 1)
+            known = self._values[column] = min(len(self), all_pairs // max(1, pairs))
         return known
 
     def contains_run(self, other: Run) -> Mask:

@@ -15,13 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.kernel import rows as packed
 from tidelog.kernel.rows import Ints, Layout, Mask
 from tidelog.kernel.run import ColumnOrder, Run, merge, order_for
 
 R = TypeVar("R", bound=Sized)
-
-_FLAT_ROWS = 4096  # rows up to which a scan is fast, and a second copy of the rows is kept
 
 
 class Table:
@@ -87,7 +86,7 @@ class Table:
     @property
     def flat(self) -> Run:
         """All live rows as one run; cached only if it is small."""
-        return self._flat if len(self) <= _FLAT_ROWS else self._made_flat()
+        return self._flat if len(self) <= tuning.FLAT_ROWS else self._made_flat()
 
     @cached_property
     def _flat(self) -> Run:
@@ -115,7 +114,7 @@ class Table:
 
     def may_hold(self, column: int, value: int) -> bool:
         """False only if no row has the value in the column."""
-        if len(self) > _FLAT_ROWS:
+        if len(self) > tuning.FLAT_ROWS:
             order = order_for(self.arity, frozenset((column,)))
             return any(bool(np.diff(r.ranges(order, (value,), 1), axis=0)[0, 0]) for r in self.runs)
         return any(bool((r.column(column) == value).any()) for r in self.runs)

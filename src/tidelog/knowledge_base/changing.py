@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tidelog import tuning
 from tidelog.algorithms.equality.policy import MODES, OFF
 from tidelog.changes.apply import apply, read_update, with_new_rules
 from tidelog.changes.backend import Backend
@@ -154,9 +155,6 @@ class Changes(Session):
         return self._on_spark(options.master), choice.reason
 
 
-_READ_TWICE = 64_000_000  # bytes of files at most that are read for a prediction before they are read for a preview
-
-
 class WhatIf(Changes):
     """Nothing here changes anything."""
 
@@ -181,7 +179,7 @@ class WhatIf(Changes):
         """
         options = self._options(algorithm, engine, master)
         request = read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options)
-        is_large = engine == "spark" or request.nbytes() > _READ_TWICE
+        is_large = engine == "spark" or request.nbytes() > tuning.PREDICTION_BYTES
         predicted = None if is_large else self._predict(request)
         return replace(self._preview(request), predicted=predicted)
 

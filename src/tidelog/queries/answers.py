@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
 from tidelog.model.terms import Value, to_value
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from tidelog.algebra.fact_set import FactSet
     from tidelog.kernel.rows import Ints
 
-_BLOCK = 65_536
 _SHOWN = 20
 
 
@@ -87,8 +87,8 @@ class Answers(RowTable):
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         if not self._columns:
             yield from [()] * self._length
-        for start in range(0, self._length, _BLOCK) if self._columns else ():
-            block = [self._dictionary.decode_many(c[start : start + _BLOCK]) for c in self._columns]
+        for start in range(0, self._length, tuning.ANSWER_BLOCK_ROWS) if self._columns else ():
+            block = [self._dictionary.decode_many(c[start : start + tuning.ANSWER_BLOCK_ROWS]) for c in self._columns]
             yield from zip(*(map(to_value, column) for column in block), strict=True)
 
     @cached_property
@@ -124,8 +124,8 @@ class Answers(RowTable):
 
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
         """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts."""
-        for start in range(0, self._length, _BLOCK):
-            yield [self._dictionary.decode_array(c[start : start + _BLOCK]) for c in self._columns]
+        for start in range(0, self._length, tuning.ANSWER_BLOCK_ROWS):
+            yield [self._dictionary.decode_array(c[start : start + tuning.ANSWER_BLOCK_ROWS]) for c in self._columns]
 
     def to_arrow(self, limit: int | None = None) -> pyarrow.Table:
         """A pyarrow Table of all rows, or of the first `limit`. A column of several types becomes strings."""

@@ -13,11 +13,11 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
+from tidelog import tuning
 from tidelog.errors import LimitError
 from tidelog.kernel.budget import Budget
 from tidelog.settings import Limits
 
-_BLOCK = 8 << 20  # bytes; small blocks, so that a query stops soon after a limit
 _ADVICE = "the query was stopped. Raise the limit, or make the query more selective."
 
 
@@ -33,7 +33,7 @@ class QueryBudget(Budget):
         """The budget of a query that starts now."""
         block = budget.block
         if limits.timeout is not None or limits.max_memory is not None:
-            block = min(block, _BLOCK)
+            block = min(block, tuning.QUERY_BLOCK_BYTES)
         if limits.max_memory is not None:
             block = min(block, max(limits.max_memory // 4, 1))
         return cls(budget.limit, block, limits, time.monotonic())

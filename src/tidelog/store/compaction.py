@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from tidelog import tuning
 from tidelog.errors import StoreError
 from tidelog.kernel.table import compact_runs
 from tidelog.store import cache, durable_files, runs
@@ -21,13 +22,10 @@ from tidelog.store.durable_files import oldest_pinned
 from tidelog.store.records import FactRun, Manifest
 from tidelog.store.store import Store, StoredVersion, cache_name
 
-COMMITS = 64  # small commits before they are compacted
-_SHARE = 8  # deltas of more than an eighth of the base are merged into a new base
-
 
 def compact_if_due(store: Store, now: StoredVersion) -> None:
     """Compact after a commit if much has to be replayed when opening. If this fails, the next commit tries again."""
-    if store.tail_commits >= COMMITS or _outgrown(store.manifest):
+    if store.tail_commits >= tuning.COMPACTED_COMMITS or _outgrown(store.manifest):
         with suppress(StoreError):
             compact_tail(store, now)
             sweep(store)
@@ -35,7 +33,7 @@ def compact_if_due(store: Store, now: StoredVersion) -> None:
 
 def _outgrown(manifest: Manifest) -> bool:
     base = manifest.base.rows if manifest.base else 0
-    return sum(run.rows for run in manifest.deltas) * _SHARE > base
+    return sum(run.rows for run in manifest.deltas) * tuning.REBASED_SHARE > base
 
 
 def compact_tail(store: Store, now: StoredVersion) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.arena import Hashes, hash_many, hash_one
 from tidelog.engines.local.facts import LocalFacts
@@ -24,8 +25,6 @@ from tidelog.model.terms import TRIPLE, Fact
 _MASK = 2**64 - 1
 _STIR = 0x9FB21C651E98DF25
 _FINISH = (0xD6E8FEB86659FD93, 0xA0761D6478BD642F)
-_BLOCK = 1 << 18  # rows of a block; temporary arrays stay in the processor's cache
-_FEW = 16  # up to this number, hashing one by one is faster
 
 
 class FactSum(NamedTuple):
@@ -81,8 +80,8 @@ def sum_of_facts(facts: LocalFacts) -> FactSum:
 
 def _sum_of_columns(predicate: str, columns: Sequence[Ints | int], length: int, hashes: TermHashes) -> FactSum:
     total = FactSum()
-    for start in range(0, length, _BLOCK):
-        rows = min(_BLOCK, length - start)
+    for start in range(0, length, tuning.DIGEST_ROWS):
+        rows = min(tuning.DIGEST_ROWS, length - start)
         h = np.full(rows, _seed(predicate, len(columns)), dtype=np.uint64)
         for column in columns:
             h ^= hashes.of(column if isinstance(column, int) else column[start : start + rows], length)
@@ -113,7 +112,7 @@ class TermHashes:
             self._all = _hash_range(self._dictionary)
         if self._all is not None:
             return self._all[ids]
-        if len(ids) <= _FEW:
+        if len(ids) <= tuning.SINGLY_DIGESTED:
             return np.array([self._hash_one(i) for i in ids.tolist()], dtype=np.uint64)
         return hash_many(self._dictionary.decode_array(ids))
 

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tidelog import tuning
 from tidelog.errors import CorruptionError, LockedError, StoreError
 
 _UNFINISHED = ".part"
-_BLOCK = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def map_file(path: Path) -> memoryview:
 
 def checksum(view: memoryview) -> int:
     value = 0
-    for start in range(0, len(view), _BLOCK):
-        value = zlib.crc32(view[start : start + _BLOCK], value)
+    for start in range(0, len(view), tuning.FILE_BLOCK_BYTES):
+        value = zlib.crc32(view[start : start + tuning.FILE_BLOCK_BYTES], value)
     return value
 
 

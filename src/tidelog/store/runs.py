@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.errors import CorruptionError
@@ -32,8 +33,6 @@ from tidelog.store.records import FactRun, PredicateFile, Segment
 
 FOLDER = "runs"
 DICTIONARY_FOLDER = "dictionary"
-_GROUP = 1 << 20
-_FEW = 1000  # up to this number, terms are added one by one
 _TERMS = pa.schema([pa.field("id", pa.int32(), False), pa.field("term", pa.binary(), False)])
 
 Marks = npt.NDArray[np.generic]
@@ -101,7 +100,8 @@ def _write(
         with writer:
             for relation, columns, marks in chain((first,), blocks):
                 arrays = [pa.array(c, pa.int32()) for c in _with_predicate(relation, columns, len(marks))]
-                writer.write_table(pa.Table.from_arrays([*arrays, pa.array(marks, kind)], schema=schema), _GROUP)
+                table = pa.Table.from_arrays([*arrays, pa.array(marks, kind)], schema=schema)
+                writer.write_table(table, tuning.ROW_GROUP)
                 rows += len(marks)
 
     entry = durable_files.write(root, f"{FOLDER}/{name}.parquet", fill)
@@ -216,7 +216,7 @@ def add_terms(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
         return
     if len(dictionary) != start:
         raise CorruptionError(f"the terms of the catalog start at {start}, not {len(dictionary)}{ADVICE}")
-    if len(texts) > _FEW:
+    if len(texts) > tuning.SINGLY_ADDED_TERMS:
         dictionary.encode_many(pa.array([t.encode() for t in texts], pa.binary()))
     else:
         for text in texts:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
@@ -23,7 +24,6 @@ from tidelog.store.delta import Delta
 from tidelog.store.durable_files import Pin, WriterLock
 from tidelog.store.records import Commit, FactRun, Manifest, Metadata, Segment, Sums, Version
 
-SMALL = 20_000  # rows and terms of a change that is stored in the catalog
 _FOLDERS = (runs.FOLDER, runs.DICTIONARY_FOLDER, cache.FOLDER, "pins")
 _REPORTED = "acknowledged"  # the last version that was reported to a caller; never ahead of the catalog
 _OURS = {*_FOLDERS, "lock", _REPORTED, FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal"}
@@ -259,7 +259,7 @@ class Store:
         """Make a version durable; nothing of it is visible if this raises."""
         stop = len(after.dictionary)
         start = self.committed_terms
-        if len(change) <= SMALL and stop - start <= SMALL:
+        if len(change) <= tuning.CATALOG_ROWS and stop - start <= tuning.CATALOG_ROWS:
             small = replace(commit, start=start, terms=tuple(map(after.dictionary.decode, range(start, stop))))
             self._append(small, delta.encode(change), None, set())
             self.tail = change if self.tail is None else self.tail.then(change)

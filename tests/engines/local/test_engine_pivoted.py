@@ -9,11 +9,10 @@ from typing import TypeVar
 import pytest
 
 from tests.reference.engine import ReferenceEngine
+from tidelog import tuning
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
-from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.small import join
 from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
@@ -53,8 +52,8 @@ def derived(engine: Engine[F], rules: Sequence[Rule], known: list[Fact], new: li
 @pytest.mark.parametrize(("few", "most"), [(10**6, 10**6), (10**6, 4), (3, 10**6), (0, 4)])
 @pytest.mark.parametrize("seed", range(25))
 def test_same_as_rule_by_rule(few: int, most: int, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "MOST_CODED", few)
-    monkeypatch.setattr(join, "MOST_BINDINGS", most)  # what would be more is left to joins in blocks
+    monkeypatch.setattr(tuning, "MOST_CODED", few)
+    monkeypatch.setattr(tuning, "SMALL_JOIN_BINDINGS", most)  # what would be more is left to joins in blocks
     random = Random(seed)
     rules = tuple(random.choices(RULES, k=random.randint(1, 2 * len(RULES))))  # some twice: their matches count twice
     engine = LocalEngine()

@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.model.terms import Fact, bare
@@ -31,14 +31,14 @@ RULES = parse_rules("""
 def limits(monkeypatch: pytest.MonkeyPatch, random: Random) -> None:
     choices = {
         "MOST_CODED": (0, 5, 40, 10**6),
-        "_ALWAYS_COPIED": (0, 8),
-        "_COPIED_IF_UNREAD": (0, 8),
-        "_SMALL_CHANGE_RATIO": (0, 1, 3),
-        "_MOST_CORRECTIONS": (0, 4, 256),
-        "_MOST_FIRST_CORRECTIONS": (0, 6, 512),
+        "ALWAYS_COPIED": (0, 8),
+        "COPIED_IF_UNREAD": (0, 8),
+        "SMALL_CHANGE_RATIO": (0, 1, 3),
+        "MOST_CORRECTIONS": (0, 4, 256),
+        "MOST_FIRST_CORRECTIONS": (0, 6, 512),
     }
     for name, values in choices.items():
-        monkeypatch.setattr(facts_module, name, random.choice(values))
+        monkeypatch.setattr(tuning, name, random.choice(values))
 
 
 def random_facts(random: Random, wide: bool) -> set[Fact]:

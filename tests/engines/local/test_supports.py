@@ -9,13 +9,13 @@ from typing import TypeVar
 import pytest
 
 from tests.reference.engine import ReferenceEngine
+from tidelog import tuning
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import with_body
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local import facts, rule_grouping
+from tidelog.engines.local import rule_grouping
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.small import backward, join
 from tidelog.kernel import lookup
 from tidelog.model.terms import Fact, bare
 from tidelog.rules.parsing.parser import parse_rules
@@ -89,8 +89,8 @@ def run(engine: Engine[F], seed: int, windows: Sequence[tuple[int, int | None]])
 def test_every_match_once(
     seed: int, windows: Sequence[tuple[int, int | None]], few: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(facts, "MOST_CODED", few)
-    monkeypatch.setattr(join, "MOST_BINDINGS", most)
+    monkeypatch.setattr(tuning, "MOST_CODED", few)
+    monkeypatch.setattr(tuning, "SMALL_JOIN_BINDINGS", most)
     assert run(LocalEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
     assert run(ReferenceEngine(), seed, windows) == run(ReferenceEngine(), seed, [(0, None)])
 
@@ -124,11 +124,11 @@ def in_turns(
 def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether guards are few or many, and which others they are asked about with, must not decide what is seen."""
     expected = run(ReferenceEngine(), seed, [(0, None)])
-    monkeypatch.setattr(facts, "MOST_CODED", few)
+    monkeypatch.setattr(tuning, "MOST_CODED", few)
     for turn in range(10):
         monkeypatch.setattr(rule_grouping, "_GROUPED_FACTS", (0, 4, 1000)[turn % 3])
-        monkeypatch.setattr(backward, "_GUARDS_AT_ONCE", (2, 50, 1000)[turn // 3 % 3])
-        monkeypatch.setattr(backward, "_UNFILTERED_GUARDS", (0, 1000)[turn % 2])
+        monkeypatch.setattr(tuning, "BACKWARD_GUARDS", (2, 50, 1000)[turn // 3 % 3])
+        monkeypatch.setattr(tuning, "UNFILTERED_GUARDS", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
 
 

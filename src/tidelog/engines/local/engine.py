@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule, guarded, pivoted, pivoted_at
 from tidelog.dictionary import Dictionary
@@ -31,10 +32,6 @@ from tidelog.rules.syntax import Atom, Rule, Variable
 from tidelog.settings import Settings
 
 T = TypeVar("T")
-
-_RELEASED_FACTS = 500_000  # facts of a change after which unused memory is released
-_DEDUPLICATED_ROWS = 1 << 20  # rows of an answer that are collected before equal rows are dropped
-_THREADED_FACTS = 50_000  # facts that a batch of rules reads at least to run on threads
 
 
 class LocalEngine:
@@ -95,7 +92,7 @@ class LocalEngine:
 
     def release_memory(self, changed: int) -> None:
         """Called after a change of `changed` facts: after a large one, return unused memory to the system."""
-        if changed > _RELEASED_FACTS:
+        if changed > tuning.RELEASED_FACTS:
             release_unused_memory()
 
     def derive(self, rules: Sequence[SourcedRule[LocalFacts]], work: Work) -> LocalFacts:
@@ -131,7 +128,7 @@ class LocalEngine:
 
     def _each(self, run: Callable[[_RuleTask], T], tasks: Sequence[_RuleTask]) -> Iterator[T]:
         """The result of each task; on threads if the tasks read enough facts."""
-        if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > _THREADED_FACTS:
+        if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > tuning.THREADED_FACTS:
             yield from self._pool.map(run, tasks)
         else:
             yield from map(run, tasks)
@@ -231,7 +228,7 @@ class LocalEngine:
             self.budget.claim(row * block.length, "the answer to a query", row * length)
             parts.append(_distinct([block], variables))
             length = sum(part.length for part in parts)
-            if length > 2 * together + _DEDUPLICATED_ROWS or (limit is not None and length >= limit):
+            if length > 2 * together + tuning.ANSWER_ROWS or (limit is not None and length >= limit):
                 parts = [_distinct(parts, variables)]
                 together = parts[0].length
             if limit is not None and together >= limit:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.kernel.join import Bindings, group
 from tidelog.kernel.rows import Ints, Mask
@@ -25,7 +26,6 @@ from tidelog.values.literals import truth
 IRI, BLANK, STRING, TYPED = range(4)  # STRING: with or without a language; TYPED: any other literal
 _UNKNOWN = 255
 _QUOTE, _LESS, _GREATER = b'"<>'
-_KINDS_AT_ONCE = 65_536  # terms decoded at once to find their kinds
 
 
 class TermKinds:
@@ -57,8 +57,8 @@ class TermKinds:
         return typed
 
     def _learn(self, known: npt.NDArray[np.uint8], ids: Ints) -> None:
-        for start in range(0, len(ids), _KINDS_AT_ONCE):
-            some = ids[start : start + _KINDS_AT_ONCE]
+        for start in range(0, len(ids), tuning.KIND_TERMS):
+            some = ids[start : start + tuning.KIND_TERMS]
             known[some] = self._look(some)
 
     def _look(self, ids: Ints) -> npt.NDArray[np.uint8]:
@@ -75,7 +75,6 @@ class TermKinds:
 
 _UNDEFINED = -1
 _ON_TERMS = frozenset({"SAMETERM", "ISLITERAL", "ISTYPED"})
-_INPUTS_AT_ONCE = 8_192  # distinct inputs decoded at once
 
 
 class ColumnEvaluator:
@@ -165,8 +164,8 @@ def _no_check() -> None:
 
 
 def _slices(array: Ints) -> Iterator[Ints]:
-    """An array in slices of `_INPUTS_AT_ONCE`."""
-    return (array[start : start + _INPUTS_AT_ONCE] for start in range(0, len(array), _INPUTS_AT_ONCE))
+    """An array in slices of `tuning.COMPUTED_INPUTS`."""
+    return (array[start : start + tuning.COMPUTED_INPUTS] for start in range(0, len(array), tuning.COMPUTED_INPUTS))
 
 
 def _computed(call: Call) -> bool:

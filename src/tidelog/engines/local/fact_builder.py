@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.kernel import rows as packed
@@ -19,10 +20,6 @@ from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE, integer
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.syntax import Aggregate, Atom, Rule, Variable
-
-_CLAIMED_BYTES = 8 << 20  # new bytes between two checks of the memory budget
-_DECODED_ROWS = 65_536  # rows decoded at once, or one group if it is larger
-_COMPACTED_ROWS = 1 << 20  # new rows of a relation before equal rows are dropped
 
 
 @dataclass
@@ -42,13 +39,13 @@ class FactBuilder:
         self._claim(8 * length * layout.words, relation)
         self.parts.setdefault(key, []).append(layout.pack(columns, length))
         self.pending[key] = self.pending.get(key, 0) + length
-        if self.pending[key] > max(_COMPACTED_ROWS, 2 * self.parts[key][0].shape[1]):
+        if self.pending[key] > max(tuning.COMPACTED_ROWS, 2 * self.parts[key][0].shape[1]):
             self._compact(key)
 
     def _claim(self, nbytes: int, relation: Relation) -> None:
         """Count bytes; sorting the rows and building a fact set needs about as many again."""
         self.unclaimed += 2 * nbytes
-        if self.unclaimed >= _CLAIMED_BYTES:
+        if self.unclaimed >= tuning.CLAIMED_BYTES:
             self.budget.claim(self.unclaimed, f"holding more facts of {relation[0]}", self.claimed)
             self.claimed += self.unclaimed
             self.unclaimed = 0
@@ -151,7 +148,7 @@ def _group_results(
     results: list[int] = []
     while len(results) < groups:
         low = len(results)
-        high = max(low + 1, int(np.searchsorted(starts, starts[low] + _DECODED_ROWS, "right")) - 1)
+        high = max(low + 1, int(np.searchsorted(starts, starts[low] + tuning.AGGREGATED_ROWS, "right")) - 1)
         some = order[starts[low] : starts[high]]
         terms = list(zip(*(dictionary.decode_many(columns[v][some]) for v in spec.args), strict=True))
         for a, b in pairwise((starts[low : high + 1] - starts[low]).tolist()):

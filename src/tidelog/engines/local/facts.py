@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.kernel.lookup import NO_ROWS, WIDTH, CodedRows, RelationLookup, encode
 from tidelog.kernel.rows import Ints, Mask, layout_for
@@ -26,14 +27,6 @@ from tidelog.rules.syntax import Atom, Variable
 # (predicate, id of the triple's predicate, or `WHOLE` for any relation but `triple`)
 Relation = tuple[str, int]
 WHOLE = -1
-
-MOST_CODED = 200_000  # facts that one array holds at most
-_ALWAYS_COPIED = 2_048  # facts up to which a set is copied with a change
-_COPIED_IF_UNREAD = 32_768  # facts up to which a set without tables is copied; lookups in one array are fast as well
-_SMALL_CHANGE_RATIO = 4  # a change is recorded beside the tables if the set is more than this many times larger
-_MOST_CORRECTIONS = 256  # corrections after which they are applied before another change is recorded
-_MOST_FIRST_CORRECTIONS = 16_384  # the same for the first change to a set, which may be the only one
-_DECODED_AT_ONCE = 16_384  # facts
 
 
 class LocalFacts:
@@ -61,7 +54,7 @@ class LocalFacts:
         numbering = dictionary.relations
         numbers = [numbering.number(relation, arity) for relation, arity, _ in parts]
         bits = numbering.bits(len(dictionary))
-        if bits is None or sum(rows.shape[1] for _, _, rows in parts) > MOST_CODED:
+        if bits is None or sum(rows.shape[1] for _, _, rows in parts) > tuning.MOST_CODED:
             return None
         known = [n for n in numbers if n is not None]
         if len(known) < len(parts):
@@ -86,7 +79,7 @@ class LocalFacts:
 
     def of_coded(self, facts: CodedRows) -> LocalFacts:
         """The set of these facts, with tables if they are too many for one array."""
-        if len(facts) > MOST_CODED:
+        if len(facts) > tuning.MOST_CODED:
             return LocalFacts(self.dictionary, self._tables_of(facts))
         return LocalFacts(self.dictionary, {}, added=facts)
 
@@ -175,8 +168,8 @@ class LocalFacts:
             columns = self._columns(relation, table)
             if not columns:
                 yield from [Fact(relation[0], ())] * len(table)
-            for start in range(0, len(table), _DECODED_AT_ONCE) if columns else ():
-                block = [self.dictionary.decode_many(c[start : start + _DECODED_AT_ONCE]) for c in columns]
+            for start in range(0, len(table), tuning.DECODED_FACTS) if columns else ():
+                block = [self.dictionary.decode_many(c[start : start + tuning.DECODED_FACTS]) for c in columns]
                 yield from (Fact(relation[0], row) for row in zip(*block, strict=True))
 
     @staticmethod
@@ -228,7 +221,8 @@ class LocalFacts:
 
     def _base(self) -> tuple[Mapping[Relation, Table], CodedRows, CodedRows]:
         """Tables and corrections to record a change on; corrections are applied first if there are too many."""
-        most = _MOST_CORRECTIONS if self._was_changed else max(_MOST_CORRECTIONS, _MOST_FIRST_CORRECTIONS)
+        first = 0 if self._was_changed else tuning.MOST_FIRST_CORRECTIONS
+        most = max(tuning.MOST_CORRECTIONS, first)
         if not self._tables or len(self._deleted) + len(self._added) > most:
             return self.tables, NO_ROWS, NO_ROWS
         self._was_changed = True
@@ -237,9 +231,11 @@ class LocalFacts:
     def _keeps_tables(self, change: CodedRows) -> bool:
         """Whether this small set records the change beside its tables, instead of being copied with the change."""
         size = len(self._added)
-        if size <= _SMALL_CHANGE_RATIO * len(change):
+        if size <= tuning.SMALL_CHANGE_RATIO * len(change):
             return False
-        return size > _ALWAYS_COPIED if self._changes is not None else bool(self._lookups) and size > _COPIED_IF_UNREAD
+        if self._changes is not None:
+            return size > tuning.ALWAYS_COPIED
+        return bool(self._lookups) and size > tuning.COPIED_IF_UNREAD
 
     def holds(self, facts: CodedRows) -> Mask:
         """Which of the given facts are in this set."""
@@ -289,7 +285,7 @@ class LocalFacts:
 
     def _of_tables(self, tables: dict[Relation, Table]) -> LocalFacts:
         """The set of these tables, as one array if it is small."""
-        if sum(map(len, tables.values())) > MOST_CODED or any(t.arity > WIDTH for t in tables.values()):
+        if sum(map(len, tables.values())) > tuning.MOST_CODED or any(t.arity > WIDTH for t in tables.values()):
             return LocalFacts(self.dictionary, tables)
         small = LocalFacts.of_rows(self.dictionary, [(r, t.arity, t.flat.rows) for r, t in tables.items()])
         return LocalFacts(self.dictionary, tables) if small is None else small

@@ -20,6 +20,7 @@ from weakref import ref
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts
 from tidelog.engines.local.plan import AtomPattern, BodyStep, needs
@@ -33,7 +34,6 @@ from tidelog.rules.syntax import Rule, Variable
 Reference = Callable[[], Table | None]
 
 _JOINED = "(joined)"
-_MOST_GROWTH = 4  # a join is not kept if it has more than this many times the rows of its tables
 
 
 @dataclass
@@ -110,7 +110,7 @@ class JoinCache:
         variables = sorted(set[Variable]().union(*map(needs, inside)) & outside, key=lambda v: v.name)
         if not variables:
             return None
-        most = _MOST_GROWTH * sum(len(t) for s in inside if (t := _table(s)) is not None)
+        most = tuning.JOIN_GROWTH * sum(len(t) for s in inside if (t := _table(s)) is not None)
         rows = self._rows(inside, variables, most)
         return None if rows is None else self._pattern(variables, rows)
 

@@ -23,6 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.facts import WHOLE, LocalFacts
 from tidelog.kernel.join import UNIT, Bindings, Probe, count, probe
 from tidelog.kernel.rows import Ints, Mask
@@ -106,12 +107,6 @@ def needs(step: BodyStep) -> frozenset[Variable]:
     return mentioned | {step.variable} if isinstance(step, Assignment) else mentioned
 
 
-SAMPLE = 256  # bindings in the sample to choose the next atom
-_SMALL_START = 32  # with fewer rows than this, no better first atom is looked for
-_LARGE_SECOND_STEP = 50_000  # rows of a second step from which a better first atom is looked for
-_WORTH_SPLITTING = 0.7  # two atoms share a step if less than this fraction of the rows is left
-
-
 def positive(steps: Sequence[BodyStep]) -> list[AtomPattern]:
     return [s for s in steps if isinstance(s, AtomPattern) and not s.negated]
 
@@ -132,7 +127,7 @@ def next_step(bindings: Bindings, steps: Sequence[BodyStep]) -> BodyStep:
 def _cheapest(patterns: Sequence[AtomPattern], sample: Bindings) -> AtomPattern:
     """The atom with the fewest matches; atoms that read all tables of triples are counted only if needed."""
     counts = {id(p): p.count(sample) for p in patterns if not p.is_spread(sample.columns.keys())}
-    if not counts or min(counts.values()) > _SMALL_START * sample.length:
+    if not counts or min(counts.values()) > tuning.SMALL_START * sample.length:
         counts |= {id(p): p.count(sample) for p in patterns if id(p) not in counts}
     return min((p for p in patterns if id(p) in counts), key=lambda p: counts[id(p)])
 
@@ -152,9 +147,9 @@ def _connected(patterns: Sequence[AtomPattern], bound: Collection[object]) -> li
 
 
 def sample_of(bindings: Bindings) -> Bindings:
-    if bindings.length <= SAMPLE:
+    if bindings.length <= tuning.PLAN_SAMPLE:
         return bindings
-    return bindings.take(np.linspace(0, bindings.length - 1, SAMPLE).astype(np.int64))
+    return bindings.take(np.linspace(0, bindings.length - 1, tuning.PLAN_SAMPLE).astype(np.int64))
 
 
 def _first(patterns: Sequence[AtomPattern]) -> AtomPattern:
@@ -163,8 +158,8 @@ def _first(patterns: Sequence[AtomPattern]) -> AtomPattern:
     smallest = min(patterns, key=lambda p: sizes[id(p)])
     if (
         len(patterns) < 3
-        or sizes[id(smallest)] < _SMALL_START
-        or _second(smallest, sizes[id(smallest)], patterns) < _LARGE_SECOND_STEP
+        or sizes[id(smallest)] < tuning.SMALL_START
+        or _second(smallest, sizes[id(smallest)], patterns) < tuning.LARGE_SECOND_STEP
     ):
         return smallest
     return min(patterns, key=lambda p: sizes[id(p)] + _second(p, sizes[id(p)], patterns))
@@ -185,7 +180,7 @@ def _second(first: AtomPattern, size: int, patterns: Sequence[AtomPattern]) -> f
 def _rows_of(pattern: AtomPattern) -> Bindings | None:
     """A sample of the rows of an atom; None if it reads several tables."""
     found = [f for f in pattern.probes(UNIT) if f.total]
-    return max(found, key=lambda f: f.total).sample(SAMPLE) if len(found) == 1 else None
+    return max(found, key=lambda f: f.total).sample(tuning.PLAN_SAMPLE) if len(found) == 1 else None
 
 
 def _counts(pattern: AtomPattern, bindings: Bindings) -> Ints | None:
@@ -198,7 +193,7 @@ def _counts(pattern: AtomPattern, bindings: Bindings) -> Ints | None:
 
 def rival(bindings: Bindings, step: AtomPattern, steps: Sequence[BodyStep]) -> tuple[AtomPattern, Mask] | None:
     """Another atom for this step and the bindings for which it has fewer matches; None if it saves too little."""
-    if bindings.length <= SAMPLE:
+    if bindings.length <= tuning.PLAN_SAMPLE:
         return None
     others = _connected(positive(steps), bindings.columns.keys())
     if not others:
@@ -212,7 +207,7 @@ def rival(bindings: Bindings, step: AtomPattern, steps: Sequence[BodyStep]) -> t
         theirs = _counts(other, sample)
         if theirs is not None:
             saved = float(np.minimum(mine, theirs).sum())
-            if saved < _WORTH_SPLITTING * float(mine.sum()) and (best is None or saved < best[0]):
+            if saved < tuning.SHARED_STEP * float(mine.sum()) and (best is None or saved < best[0]):
                 best = saved, other
     if best is None:
         return None

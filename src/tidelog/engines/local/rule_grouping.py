@@ -21,6 +21,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, smallest
@@ -42,7 +43,6 @@ from tidelog.rules.syntax import (
 )
 
 CONSTANTS = "(constants)"
-_GROUPED_FACTS = 20_000  # facts in the smallest source up to which grouping pays
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class RuleGrouping:
 
     def grouped(self, rules: Sequence[SourcedRule[LocalFacts]]) -> list[SourcedRule[LocalFacts]]:
         """Fewer rules with the same matches."""
-        return list(rules) if len(rules) < 2 or smallest(rules[0].sources) > _GROUPED_FACTS else self._grouped(rules)
+        if len(rules) < 2 or smallest(rules[0].sources) > tuning.GROUPED_FACTS:
+            return list(rules)
+        return self._grouped(rules)
 
     def group_stably(
         self, some: Sequence[Rule], rules: Sequence[Rule], with_sources: Callable[[Rule], SourcedRule[LocalFacts]]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.expressions import ColumnEvaluator
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.plan import AtomPattern, BodyStep, PatternArgument, needs, next_step, rival
@@ -15,8 +16,6 @@ from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Mask, find
 from tidelog.kernel.table import Table
 from tidelog.rules.syntax import Atom, Literal, Negation, Variable
-
-_DEDUPLICATED_ROWS = 4096  # rows from which deduplication pays
 
 
 @dataclass
@@ -146,4 +145,6 @@ def _weighted(block: Bindings, table: Table, step: AtomPattern) -> Bindings:
 
 def _deduplicated(bindings: Bindings) -> Bindings:
     """Merge rows that became equal when a variable was dropped, if there are many rows and few columns."""
-    return bindings.deduplicated() if bindings.length >= _DEDUPLICATED_ROWS and len(bindings.columns) <= 2 else bindings
+    if bindings.length < tuning.PROJECTED_ROWS or len(bindings.columns) > 2:
+        return bindings
+    return bindings.deduplicated()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.engines.local.fact_builder import FactBuilder
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 Variables = frozenset[Variable]
 # The candidates of a guard fact from number `start` up to `stop` (None: all the rest).
 CandidateWindow = tuple[int, int | None]
-
-_MOST_PASSED_MATCHES = 16  # matches per binding up to which an atom is passed
 
 
 class SupportSearch:
@@ -102,7 +101,7 @@ class SupportSearch:
             sample = sample_of(bindings)
             counts = {id(p): p.count(sample) for p in free}
             chosen = min(free, key=lambda p: counts[id(p)])
-            is_short = counts[id(chosen)] <= _MOST_PASSED_MATCHES * sample.length
+            is_short = counts[id(chosen)] <= tuning.PASSED_MATCHES * sample.length
             known[chosen.predicate, chosen.args] = is_short and _leaves_open(chosen, open_, bound)
         return chosen
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import WHOLE, LocalFacts, Relation
 from tidelog.kernel.budget import Budget
@@ -16,8 +17,6 @@ from tidelog.kernel.rows import Ints, layout_for
 from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Aggregate, Atom, Variable
-
-_CLAIMED_BYTES = 8 << 20  # new bytes between two checks of the memory budget
 
 
 class LocalTally:
@@ -105,6 +104,6 @@ class TallyBuilder:
     def _claim(self, nbytes: int, relation: Relation) -> None:
         """Count bytes; sorting and merging the rows needs about as many again."""
         self.unclaimed += 2 * nbytes
-        if self.unclaimed >= _CLAIMED_BYTES:
+        if self.unclaimed >= tuning.CLAIMED_BYTES:
             self.budget.claim(self.unclaimed, f"counting the derivations of {relation[0]}")
             self.unclaimed = 0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import LimitError
@@ -31,7 +32,6 @@ from tidelog.settings import Limits
 if TYPE_CHECKING:
     import rdflib
 
-_FIRST_ROWS = 1 << 20  # bytes of a block if the query asks for a few rows only
 
 Statement = tuple[Term, Term, Term]
 
@@ -119,7 +119,7 @@ class _Run:
         self.pattern = prepared.pattern
         self.budget = QueryBudget.start(dataset.engine.budget, limits)
         self.overlay = Overlay(dataset.engine.dictionary)
-        budget = self.budget.with_block(_FIRST_ROWS) if prepared.sliced else self.budget
+        budget = self.budget.with_block(tuning.FIRST_ROWS_BYTES) if prepared.sliced else self.budget
         basic = BasicPatterns(dataset.I, self.overlay, budget, prepared)
         self.evaluator = Evaluator(basic, Paths(dataset.I, self.overlay, self.budget), self.overlay, self.budget)
 

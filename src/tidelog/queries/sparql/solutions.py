@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
 from tidelog.formats.results import WRITERS, write_boolean, write_rows
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     import rdflib
 
     from tidelog.kernel.rows import Ints
-
-_BLOCK = 65_536
-_FEW = 64  # up to this number, rows are decoded one by one, which is faster
 
 
 class Solutions(Answers):
@@ -46,12 +44,13 @@ class Solutions(Answers):
     def __iter__(self) -> Iterator[tuple[Value | None, ...]]:  # type: ignore[override]
         if not self._columns:
             yield from [()] * len(self)
-        for start in range(0, len(self), _BLOCK) if self._columns else ():
-            yield from zip(*(self._values(c[start : start + _BLOCK]) for c in self._columns), strict=True)
+        for start in range(0, len(self), tuning.SOLUTION_BLOCK_ROWS) if self._columns else ():
+            stop = start + tuning.SOLUTION_BLOCK_ROWS
+            yield from zip(*(self._values(c[start:stop]) for c in self._columns), strict=True)
 
     def _values(self, column: Ints) -> list[Value | None]:
         """The values of a column. Each distinct value is decoded once."""
-        if len(column) <= _FEW:
+        if len(column) <= tuning.SINGLY_DECODED_ROWS:
             ids = column.tolist()
             known = {i: to_value(self._overlay.decode(i)) if i >= 0 else None for i in set(ids)}
             return [known[i] for i in ids]
@@ -62,8 +61,8 @@ class Solutions(Answers):
 
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
         """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts, null if unbound."""
-        for start in range(0, len(self), _BLOCK):
-            yield [self._overlay.decode_array(c[start : start + _BLOCK]) for c in self._columns]
+        for start in range(0, len(self), tuning.SOLUTION_BLOCK_ROWS):
+            yield [self._overlay.decode_array(c[start : start + tuning.SOLUTION_BLOCK_ROWS]) for c in self._columns]
 
 
 def solutions_of(names: Sequence[str], rows: Sequence[tuple[Term | None, ...]], dictionary: Dictionary) -> Solutions:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidelog import formats
+from tidelog import formats, tuning
 from tidelog.algorithms.equality.policy import mode_of
 from tidelog.algorithms.update import RuleChange
 from tidelog.changes.apply import state_after
@@ -36,8 +36,6 @@ from tidelog.queries.sparql.prepared import Prepared
 from tidelog.queries.sparql.syntax.algebra import UNIT, Node, Pattern, Project, Triple
 from tidelog.queries.sparql.syntax.update_grammar import Clear, Load, Modify, Operation, parse_update
 from tidelog.rules.syntax import Variable
-
-_FEW = 64  # facts
 
 Bindings = tuple[int, Mapping[Variable, pa.Array]]
 
@@ -68,7 +66,7 @@ class _Request:
         return self._input(self.plus), self._input(self.minus)
 
     def _input(self, facts: LocalFacts) -> Input:
-        if len(facts) <= _FEW:
+        if len(facts) <= tuning.SINGLY_UPDATED_FACTS:
             return Input(facts=list(facts))
         columns = [self.engine.dictionary.decode_array(column) for column in facts.columns(TRIPLE)]
         return Input(batches=[[_batch(columns)]])
@@ -89,7 +87,7 @@ class _Request:
     def _collected(self, blocks: Iterable[Sequence[pa.Array]]) -> LocalFacts:
         """Columns of triples as facts. A few facts are built one by one, which is faster."""
         found = list(blocks)
-        if sum(len(columns[0]) for columns in found) > _FEW:
+        if sum(len(columns[0]) for columns in found) > tuning.SINGLY_UPDATED_FACTS:
             return self.engine.load(map(_batch, found))
         rows = (row for columns in found for row in zip(*(c.to_pylist() for c in columns), strict=True))
         return self.engine.fact_set(Fact(TRIPLE, tuple(Term(text.decode()) for text in row)) for row in rows)

@@ -8,12 +8,11 @@ import pytest
 
 from tests.engines.local.test_supports import RULES, random_facts
 from tests.reference.engine import ReferenceEngine
+from tidelog import tuning
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import guarded, with_body
-from tidelog.engines.local import facts
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.engines.local.small import backward
 from tidelog.model.terms import Fact
 
 F = TypeVar("F", bound=FactSet)
@@ -38,7 +37,7 @@ def check(engine: Engine[F], seed: int) -> None:
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("few", [10**6, 0])
 def test_proved_by_what_it_gives(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts, "MOST_CODED", few)
+    monkeypatch.setattr(tuning, "MOST_CODED", few)
     check(LocalEngine(), seed)
     check(ReferenceEngine(), seed)
 
@@ -47,7 +46,7 @@ def test_proved_by_what_it_gives(seed: int, few: int, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("few", [10**6, 0])
 def test_nothing_is_overlooked_where_nothing_was_removed(seed: int, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every rule whose first candidate is a match: those of one atom without a condition on it."""
-    monkeypatch.setattr(backward, "_UNFILTERED_GUARDS", few)
+    monkeypatch.setattr(tuning, "UNFILTERED_GUARDS", few)
     engine = LocalEngine()
     facts = engine.fact_set(random_facts(seed))
     rules = [with_body(r, r.heads[0]) for r in RULES if len(r.body) == 1 and "reach(?x, ?x)" not in str(r)]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import RuleChange, Update
-from tidelog.engines.local import facts as facts_module
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.lookup import RelationLookup, RowRanges
@@ -84,7 +84,7 @@ def test_rows_looked_at(algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(facts_module, "_COPIED_IF_UNREAD", 2_048)
+    monkeypatch.setattr(tuning, "COPIED_IF_UNREAD", 2_048)
     _, _, before, after = rows_for_one_change(1000, "bf", monkeypatch)
     for relation, table in before.tables.items():
         assert after.tables[relation].runs[0] is table.runs[0]
@@ -92,7 +92,7 @@ def test_large_arrays_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_few_facts_that_were_read_as_tables_are_few_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left of them may be held as tables; the rules are still looked up for all of them at once."""
-    monkeypatch.setattr(facts_module, "_ALWAYS_COPIED", 20)
+    monkeypatch.setattr(tuning, "ALWAYS_COPIED", 20)
     engine = LocalEngine()
     facts = company(30)
     everything, fresh, gone = engine.fact_set(facts), engine.fact_set(facts), engine.fact_set(facts[:1])

@@ -8,8 +8,9 @@ from random import Random
 import pytest
 
 import tidelog
+from tidelog import tuning
 from tidelog.queries.sparql import Solutions, execute
-from tidelog.queries.sparql.evaluate import basic_patterns, lookups
+from tidelog.queries.sparql.evaluate import basic_patterns
 
 NODES = [f"n{i}" for i in range(12)]
 PREDICATES = ["p", "q", "r"]
@@ -48,8 +49,7 @@ def test_lookups_agree_with_joins(monkeypatch: pytest.MonkeyPatch, few: int, see
         for _ in range(seed):  # further runs, and rows that are gone
             kb.apply(add=graph(random, 9), remove=graph(random, 4))
         queries = [basic_query(random) for _ in range(60)]
-        monkeypatch.setattr(lookups, "FEW", few)
-        monkeypatch.setattr(basic_patterns, "FEW", few)
+        monkeypatch.setattr(tuning, "LOOKUP_BINDINGS", few)
         found = [answer(kb, query) for query in queries]
         for module in (basic_patterns, execute):
             monkeypatch.setattr(module, "look_up", lambda *_: None)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
@@ -25,8 +26,6 @@ from tidelog.engines.local.supports import CandidateWindow
 from tidelog.rules.syntax import Rule
 
 T = TypeVar("T")
-
-_RULE_SETS = 64  # rule sets (layers of a program and of its versions) that stay prepared
 
 
 class SmallChanges:
@@ -75,7 +74,7 @@ class _ByRules(Generic[T]):
         key = tuple(rules)
         found = self._made.get(key)
         if found is None:
-            if len(self._made) >= _RULE_SETS:
+            if len(self._made) >= tuning.PREPARED_RULE_SETS:
                 self._made.clear()
             found = self._made[key] = self._make(key)
         self._last = key, found

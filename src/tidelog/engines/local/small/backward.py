@@ -13,9 +13,9 @@ from weakref import ref
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.engines.local.small import join
 from tidelog.engines.local.small.atom_index import NarrowAtom
 from tidelog.engines.local.small.forward import SlotPairs, SlottedAtoms, free_columns, pair_of
 from tidelog.engines.local.small.join import FamilyMatches, cheapest, joined, lookups
@@ -25,9 +25,6 @@ from tidelog.kernel.lookup import NO_ROWS, WIDTH, CodedRows, RelationLookup, enc
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import TRIPLE
 from tidelog.rules.syntax import Atom, Rule
-
-_GUARDS_AT_ONCE = 500_000
-_UNFILTERED_GUARDS = 256  # up to this many, testing all rules costs less than finding the useful ones
 
 
 class Backward:
@@ -124,7 +121,7 @@ class Backward:
         *,
         everything: bool,
     ) -> list[_GuardSearch]:
-        parts = self.entries.coded_parts(guards, bits, _GUARDS_AT_ONCE)
+        parts = self.entries.coded_parts(guards, bits, tuning.BACKWARD_GUARDS)
         searches = [_GuardSearch(self, part, sources, window, everything=everything) for part in parts]
         for search in searches:
             search.at_rules()
@@ -263,9 +260,8 @@ class _GuardSearch:
         if key is not None:
             self._at_relation(part, *key)
         elif self.start == 0:
-            self._at_present(
-                *part.pairs(self._known, self._known_sources.useful if len(self.facts) > _UNFILTERED_GUARDS else None)
-            )
+            useful = self._known_sources.useful if len(self.facts) > tuning.UNFILTERED_GUARDS else None
+            self._at_present(*part.pairs(self._known, useful))
 
     def _at_present(self, fact: Ints, rule: Ints) -> None:
         """Rules whose guard binds the whole body: test whether the body facts exist."""
@@ -326,7 +322,7 @@ class _GuardSearch:
         most = int(ranges.counts.max(initial=0))
         last, block = (
             most if self.stop is None else min(most, self.stop),
-            max(1, join.MOST_BINDINGS // len(matches)),
+            max(1, tuning.SMALL_JOIN_BINDINGS // len(matches)),
         )
         for start in range(self.start, last, block):
             found = joined(matches.opened(opening, *ranges.window(start, min(start + block, last))), checks, reads)

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.algebra.engine import Work
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts
@@ -25,7 +26,6 @@ from tidelog.rules.syntax import Atom, Rule, Variable
 
 T = TypeVar("T")
 
-_MOST_PIVOT_FACTS = 50_000  # with more facts the general path is faster: rules one by one, on all cores
 _NO_CODES = np.empty(0, dtype=np.int64)
 
 
@@ -107,7 +107,7 @@ class SlottedAtoms(Generic[T]):
     def coded(self, facts: LocalFacts) -> CodedRows | None:
         """The facts as codes; None if they are too many."""
         bits = self.bits()
-        if bits is None or len(facts) > _MOST_PIVOT_FACTS:
+        if bits is None or len(facts) > tuning.SMALL_FORWARD_FACTS:
             return None
         if facts.coded is not None:
             return facts.coded.with_bits(bits)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.small.rule_shapes import JoinStep, RuleFamily, ShapeAtom
 from tidelog.kernel.lookup import RelationLookup, RowRanges, encode
 from tidelog.kernel.rows import HALF, Ints, Mask
-
-MOST_BINDINGS = 1 << 18  # bindings of one join
 
 
 class FamilyMatches:
@@ -108,7 +107,7 @@ def joined(matches: FamilyMatches, plan: Sequence[JoinStep], reads: Sequence[Rel
             matches = matches.checked(matches.family.shape.body[step.atom], lookup)
             continue
         ranges = matches.ranges(step, lookup)
-        if ranges.total > MOST_BINDINGS:
+        if ranges.total > tuning.SMALL_JOIN_BINDINGS:
             return None
         matches = matches.opened(step, *ranges.window(0, None))
     return matches

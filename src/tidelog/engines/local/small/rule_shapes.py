@@ -15,6 +15,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import Relation
 from tidelog.engines.local.small.atom_index import NarrowAtom
@@ -22,7 +23,6 @@ from tidelog.kernel.rows import Ints
 from tidelog.rules.syntax import Atom, Rule, Variable
 
 Args = tuple[int | None, int | None]
-_MOST_SHAPED_RULES = 100_000
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class RuleShapes:
         """
         known, key = self._known, (rule, position, backward)
         if key not in known:
-            if len(known) >= _MOST_SHAPED_RULES:
+            if len(known) >= tuning.SHAPED_RULES:
                 known.clear()
             known[key] = self._shaped(rule, position, rule.atoms[1:] if backward else rule.heads)
         return known[key]

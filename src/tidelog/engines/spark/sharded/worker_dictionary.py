@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from tidelog import tuning
 from tidelog.dictionary import Dictionary
-from tidelog.dictionary.arena import CHUNK_BYTES, Ids, StoredChunk
+from tidelog.dictionary.arena import Ids, StoredChunk
 from tidelog.model.terms import Term
 
 
@@ -90,7 +90,7 @@ def take_snapshot(
     size = len(dictionary)
     kept = list(before.texts)
     start = before.covered
-    while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < CHUNK_BYTES // 2:
+    while kept and kept[-1].length < 2 * (size - start) and kept[-1].nbytes < tuning.TERM_CHUNK_BYTES // 2:
         start = kept.pop().start
     added = [_write_texts(scratch, first, array) for first, array in dictionary.arrays(start, size)]
     return DictionarySnapshot(before.name, size, (*kept, *added), slots)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidelog import tuning
 from tidelog.engines.local.expressions import ColumnEvaluator
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.local.plan import AtomPattern, BodyStep, PatternArgument
@@ -21,7 +22,7 @@ from tidelog.kernel.join import UNIT, Bindings
 from tidelog.kernel.rows import Ints, Mask
 from tidelog.model.terms import TRIPLE, Term
 from tidelog.queries.limits import QueryBudget
-from tidelog.queries.sparql.evaluate.lookups import FEW, Slots, TriplePlaces, look_up
+from tidelog.queries.sparql.evaluate.lookups import Slots, TriplePlaces, look_up
 from tidelog.queries.sparql.evaluate.query_dictionary import Overlay
 from tidelog.queries.sparql.evaluate.tables import bound_alike
 from tidelog.queries.sparql.prepared import Plan, Prepared
@@ -29,9 +30,6 @@ from tidelog.queries.sparql.syntax.algebra import BasicPattern, Expression, Func
 from tidelog.rules.syntax import Variable
 from tidelog.values.regex import xpath_pattern
 from tidelog.values.sparql_functions import plain_text
-
-_MANY = 4096  # from this number of bindings on, a small pattern is matched alone and then joined
-_SMALLER = 16  # a pattern is small if it has this many times fewer triples than there are bindings
 
 
 class BasicPatterns:
@@ -60,7 +58,8 @@ class BasicPatterns:
             return
         shared = [v for v in plan.variables if v in bindings.columns]
         for part in [bindings] if bindings is UNIT else bound_alike(bindings, shared):
-            yield from self._look_up(plan, places, part) if part.length <= FEW else self._solve(plan, places, part)
+            is_small = part.length <= tuning.LOOKUP_BINDINGS
+            yield from self._look_up(plan, places, part) if is_small else self._solve(plan, places, part)
 
     def _look_up(self, plan: Plan, places: Sequence[TriplePlaces], part: Bindings) -> Iterator[Bindings]:
         """For few bindings: match as many triples as possible by lookups, and the others by joins."""
@@ -104,14 +103,14 @@ class BasicPatterns:
 
     def is_smaller(self, pattern: BasicPattern | PathPattern, bindings: int) -> bool:
         """Whether it is faster to match the pattern alone than from this number of bindings."""
-        if bindings < _MANY or not isinstance(pattern, BasicPattern) or len(pattern.triples) != 1:
+        if bindings < tuning.MATCHED_ALONE or not isinstance(pattern, BasicPattern) or len(pattern.triples) != 1:
             return False
         plan = self.prepared.plan(pattern)
         places = plan.places(self.overlay)
         if places is None:
             return True
         (step,) = self._steps(plan, places)
-        return isinstance(step, AtomPattern) and step.count(UNIT) * _SMALLER < bindings
+        return isinstance(step, AtomPattern) and step.count(UNIT) * tuning.SMALL_PATTERN_RATIO < bindings
 
 
 _TESTS: dict[str, Callable[[pa.Array, str], pa.Array]] = {

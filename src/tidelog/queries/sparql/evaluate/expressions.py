@@ -18,6 +18,7 @@ from uuid import uuid4
 import numpy as np
 import numpy.typing as npt
 
+from tidelog import tuning
 from tidelog.errors import UsageError
 from tidelog.kernel.join import Bindings
 from tidelog.kernel.rows import Ints
@@ -190,8 +191,6 @@ Truth = npt.NDArray[np.int8]
 ROW = Variable(".row")  # the number of the solution, for BNODE
 Existence = Callable[[Pattern, Bindings], Truth]
 
-_MANY = 500  # from this number of strings on, they are tested together
-_BLOCK = 65_536  # distinct inputs evaluated at a time
 _BY_ROW = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})  # rows with equal inputs have different values
 
 
@@ -224,12 +223,12 @@ class Expressions:
 
     def _tested(self, expression: Expression, table: Bindings) -> Truth | None:
         """The result if the expression tests many plain strings for a constant; else None."""
-        asked = tested(expression) if table.length >= _MANY else None
+        asked = tested(expression) if table.length >= tuning.STRINGS_TOGETHER else None
         if asked is None:
             return None
         column = column_of(table, asked[0])
         number, first = numbered([column], len(column))
-        found = test(self.overlay, column[first], *asked[1:]) if len(first) >= _MANY else None
+        found = test(self.overlay, column[first], *asked[1:]) if len(first) >= tuning.STRINGS_TOGETHER else None
         return None if found is None else found.astype(np.int8)[number]
 
     def _same(self, operator: str, call: Expression, left: Expression, right: Expression, table: Bindings) -> Truth:
@@ -262,9 +261,9 @@ class Expressions:
             back, first = numbered(list(inputs.columns.values()), inputs.length)
             inputs = inputs.take(first)
         results = []
-        for start in range(0, inputs.length, _BLOCK):
+        for start in range(0, inputs.length, tuning.EXPRESSION_INPUTS):
             self.budget.tick()
-            rows = np.arange(start, min(start + _BLOCK, inputs.length))
+            rows = np.arange(start, min(start + tuning.EXPRESSION_INPUTS, inputs.length))
             results.append(evaluate(expression, inputs.take(rows)))
         found = np.concatenate(results) if results else np.empty(0, dtype=np.int64)
         return found if back is None else found[back]

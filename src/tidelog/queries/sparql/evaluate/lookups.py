@@ -18,12 +18,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.kernel.rows import HALF, LOW, Ints, expand
 from tidelog.kernel.run import Run
 from tidelog.model.terms import TRIPLE
-
-FEW = 2048  # bindings
 
 TriplePlaces = tuple[int, int, int]
 Slots = list[Ints | None]  # a column for each variable that is bound
@@ -126,7 +125,7 @@ def _best(lookups: list[TripleLookup], slots: Slots, length: int) -> Matches | N
             continue
         if found.size <= length:
             return found
-        if found.size <= FEW and (best is None or found.size < best.size):
+        if found.size <= tuning.LOOKUP_BINDINGS and (best is None or found.size < best.size):
             best = found
     return best
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 import numpy as np
 import pyarrow as pa
 
+from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.kernel.rows import Ints
 from tidelog.model.terms import Term
 
 UNBOUND = -1
-_FEW = 64  # up to this number, terms are encoded and decoded one by one, which is faster
 
 
 class Overlay:
@@ -43,7 +43,7 @@ class Overlay:
     def encode_many(self, terms: Iterable[Term | None]) -> Ints:
         """The ids of the terms; -1 for None. Terms may repeat."""
         listed = list(terms)
-        if len(listed) > _FEW:
+        if len(listed) > tuning.SINGLY_ENCODED_TERMS:
             self._look_up({t for t in listed if t is not None} - self._ids.keys())
         return np.array([UNBOUND if t is None else self.encode(t) for t in listed], dtype=np.int64)
 
@@ -58,7 +58,7 @@ class Overlay:
 
     def decode_many(self, ids: Ints) -> list[Term | None]:
         """The terms of the ids; None for -1."""
-        if len(ids) <= _FEW:
+        if len(ids) <= tuning.SINGLY_ENCODED_TERMS:
             return [self.decode(i) if i >= 0 else None for i in ids.tolist()]
         if not self._own and (not len(ids) or int(ids.min()) >= 0):
             return list(self.dictionary.decode_many(ids))

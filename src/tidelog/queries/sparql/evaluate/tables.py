@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 
+from tidelog import tuning
 from tidelog.kernel.join import Bindings, Columns, group
 from tidelog.kernel.rows import Ints, Mask, expand
 from tidelog.queries.limits import QueryBudget
@@ -21,8 +22,6 @@ from tidelog.queries.sparql.evaluate.query_dictionary import UNBOUND
 from tidelog.rules.syntax import Variable
 
 Pairs = tuple[Ints, Ints]  # rows of the left table, rows of the right one
-
-_BLOCK = 1 << 20  # pairs made at a time
 
 
 def gathered(
@@ -138,12 +137,12 @@ def _groups(left: Bindings, right: Bindings) -> Iterator[tuple[Ints | None, Ints
 def _equal_rows(ranges: _Ranges, width: int, budget: QueryBudget) -> Iterator[Pairs]:
     """Pairs of rows that are equal in all columns. No value is unbound."""
     order, low, counts = ranges
-    budget.claim_table(min(int(counts.sum()), _BLOCK), width)
+    budget.claim_table(min(int(counts.sum()), tuning.PAIRED_ROWS), width)
     ends = np.cumsum(counts)
     start = 0
     while start < len(low):
         before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + _BLOCK, "right")))
+        stop = max(start + 1, int(np.searchsorted(ends, before + tuning.PAIRED_ROWS, "right")))
         some = counts[start:stop]
         size = int(some.sum())
         if size:
