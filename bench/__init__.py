@@ -12,6 +12,7 @@
     python -m bench sparql              LUBM's queries on tidelog and pyoxigraph; also sparql-10, sparql-100
     python -m bench equality            owl:sameAs by rewriting, and by axioms
     python -m bench explain             proofs of 10,000 derived facts of LUBM-10, each checked
+    python -m bench tuning              each constant of tidelog.tuning with other values; also MOST_CODED
     python -m bench report              writes the pages in docs/ again, from results/
 
 Each measurement of an engine runs in its own process (`bench.worker`) with a time limit and a memory limit. Processes

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from bench import __doc__ as description
-from bench import equality, explain, owl, report, run
+from bench import equality, explain, owl, report, run, tuning
 from bench.durable import measure as durable
 from bench.durable import report as durable_report
 from bench.machine import physical_bytes
@@ -36,7 +36,9 @@ EVERY_NAME = [
     *(spark.NAME, *spark.SIZES),
     equality.NAME,
     explain.NAME,
+    tuning.NAME,
 ]
+TUNED = {constant.name for constant in tuning.constants()}
 RESULTS, DOCS = ROOT / "results", ROOT / "docs"
 FULL = "full"
 
@@ -75,6 +77,7 @@ PAGES: dict[str, Report] = {
     f"{explain.NAME}-{FULL}": explain,
     f"{sparql.NAME}-{FULL}": sparql,
     f"{spark.NAME}-{FULL}": spark,
+    f"{tuning.NAME}-{FULL}": tuning,
 }
 
 
@@ -84,9 +87,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.workloads == ["report"]:
         _publish()
         return 0
-    if unknown := set(options.workloads) - set(EVERY_NAME):
+    if unknown := set(options.workloads) - set(EVERY_NAME) - TUNED:
         parser.error(f"no such workload: {', '.join(sorted(unknown))}; there are: {', '.join(EVERY_NAME)}")
-    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _explain, _sparql, _spark)
+    groups = (_peers, _owl, _maintenance, _updates, _durable, _equality, _explain, _sparql, _spark, _tuning)
     return max([measured(options) for measured in groups])
 
 
@@ -185,6 +188,15 @@ def _spark(options: argparse.Namespace) -> int:
         if name in PAGES:
             found = spark.added(found, DOCS / f"{spark.PAGE}.json")
         _finish(options, found, name, spark)
+    return 0
+
+
+def _tuning(options: argparse.Namespace) -> int:
+    chosen = TUNED.intersection(options.workloads)
+    every = tuning.NAME in options.workloads or not options.workloads
+    if chosen or every:
+        found = tuning.run(() if every else chosen)
+        _finish(options, found, f"{tuning.NAME}-{FULL if every else 'some'}", tuning)
     return 0
 
 

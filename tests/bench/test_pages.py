@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from bench import equality, explain, owl, report
+from bench import equality, explain, owl, report, tuning
 from bench.durable import report as durable
 from bench.maintenance import report as maintenance
 from bench.spark import measure as spark
@@ -24,6 +24,7 @@ PAGES = {
     "spark": spark,
     "sparql-benchmark": sparql,
     "store": durable,
+    "tuning": tuning,
     "updates": updates,
 }
 

@@ -18,6 +18,7 @@ import tidelog
 from tests.oracle.histories import Step, random_history
 from tests.oracle.ways import facts_of
 from tests.project.documents import ROOT
+from tidelog import tuning
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.changes import spark_backend
 from tidelog.changes.choose import choose_engine
@@ -57,7 +58,7 @@ def files(tmp_path: Path) -> list[Path]:
 @pytest.mark.parametrize("written", [0, 10**9])
 def test_back_and_forth(tmp_path: Path, files: list[Path], written: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load on Spark, change here, change on Spark, reopen: at each step as if all were local."""
-    monkeypatch.setattr(spark_backend, "_GATHERED", written)
+    monkeypatch.setattr(tuning, "GATHERED_FACTS", written)
     path = tmp_path / "kb"
     with tidelog.open() as local, opened(path) as kb:
         assert kb.load(*files, engine="spark").engine == "spark"
@@ -79,7 +80,7 @@ def test_back_and_forth(tmp_path: Path, files: list[Path], written: int, monkeyp
 @pytest.mark.parametrize("seed", range(HISTORIES))
 def test_random_histories(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines and algorithms take turns; every version on disk is the least model."""
-    monkeypatch.setattr(spark_backend, "_GATHERED", 0 if seed % 2 else 10**9)
+    monkeypatch.setattr(tuning, "GATHERED_FACTS", 0 if seed % 2 else 10**9)
     history = random_history(seed)
     first = Step(history.states[0].facts, frozenset(), history.states[0].rules)
     names = ["auto", *ALGORITHMS]
@@ -118,7 +119,7 @@ def test_a_preview_commits_nothing(tmp_path: Path, files: list[Path]) -> None:
 def test_a_change_tells_what_one_here_tells(
     tmp_path: Path, files: list[Path], written: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_backend, "_GATHERED", written)
+    monkeypatch.setattr(tuning, "GATHERED_FACTS", written)
     told: dict[str, list[object]] = {}
     for engine in ("local", "spark"):
         with opened(tmp_path / engine) as kb:

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from tidelog.kernel import run
+from tidelog import tuning
 from tidelog.kernel.lookup import CodedRows, RelationLookup
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import Run
@@ -25,8 +25,8 @@ RELATION = 3
 def indexed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of it once more with an index of every run."""
     if request.param == "indexed":
-        for name, limit in (("_UNINDEXED_LOOKUPS", 0), ("_INDEXED_ROWS", 1), ("_ROWS_PER_LOOKUP", 10**9)):
-            monkeypatch.setattr(run, name, limit)
+        for name, limit in (("UNINDEXED_LOOKUPS", 0), ("INDEXED_ROWS", 1), ("ROWS_PER_LOOKUP", 10**9)):
+            monkeypatch.setattr(tuning, name, limit)
 
 
 def pairs_of(random: Random, most: int) -> set[Pair]:

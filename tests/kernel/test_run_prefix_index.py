@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tidelog import tuning
-from tidelog.kernel import run
 from tidelog.kernel.rows import HALF, Ints, layout_for
 from tidelog.kernel.run import PrefixIndex, Run
 
@@ -32,7 +31,7 @@ def some_keys(words: Ints, seed: int) -> Ints:
 @pytest.mark.parametrize("seed", range(60))
 @pytest.mark.parametrize("short", [0, 3, 64])
 def test_search(seed: int, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "_LONGEST_STRETCH", short)
+    monkeypatch.setattr(tuning, "PREFIX_STRETCH", short)
     words = some_words(seed)
     keys = some_keys(words, seed)
     assert PrefixIndex(words).search(keys).tolist() == words.searchsorted(keys).tolist()

@@ -14,7 +14,6 @@ from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import with_body
 from tidelog.dictionary import Dictionary
-from tidelog.engines.local import rule_grouping
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.kernel import lookup
 from tidelog.model.terms import Fact, bare
@@ -126,7 +125,7 @@ def test_windows_fit_together_whoever_asks(seed: int, few: int, monkeypatch: pyt
     expected = run(ReferenceEngine(), seed, [(0, None)])
     monkeypatch.setattr(tuning, "MOST_CODED", few)
     for turn in range(10):
-        monkeypatch.setattr(rule_grouping, "_GROUPED_FACTS", (0, 4, 1000)[turn % 3])
+        monkeypatch.setattr(tuning, "GROUPED_FACTS", (0, 4, 1000)[turn % 3])
         monkeypatch.setattr(tuning, "BACKWARD_GUARDS", (2, 50, 1000)[turn // 3 % 3])
         monkeypatch.setattr(tuning, "UNFILTERED_GUARDS", (0, 1000)[turn % 2])
         assert in_turns(LocalEngine(), seed, random.Random(f"{seed} {few} {turn}")) == expected
