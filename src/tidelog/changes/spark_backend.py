@@ -31,7 +31,7 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
 from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.ingest.ingest import IngestOptions, IngestSource, append_terms, ingest
-from tidelog.engines.spark.ingest.write_version import WrittenVersion, write_base, write_change
+from tidelog.engines.spark.ingest.write_version import WrittenVersion, write_version
 from tidelog.engines.spark.sharded.engine import SparkEngine
 from tidelog.engines.spark.sharded.facts import SparkFacts
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
@@ -136,7 +136,7 @@ class SparkBackend:
         self._read: list[object] = []
 
     def is_on(self, master: str | None, spark: SparkSession | None = None) -> bool:
-        """Whether this uses the session, or the master, that the caller asks for."""
+        """Whether this backend uses the given session, or the given master."""
         return self.master == master if spark is None else self._session in (None, spark)
 
     def sharded(self, state: State) -> tuple[SparkEngine, SparkFacts, SparkFacts]:
@@ -146,16 +146,16 @@ class SparkBackend:
         return self.engine, E, I
 
     def terms(self) -> DictionarySnapshot:
-        """The dictionary for tasks, as it is now."""
+        """A snapshot of the dictionary for tasks."""
         self._terms = take_snapshot(self._local.dictionary, self._scratch, self._terms)
         return self._terms
 
     def keep(self, read: object) -> None:
-        """Keep sets whose files DataFrames read, until this is closed."""
+        """Keep sets alive, whose files DataFrames read, until this backend is closed."""
         self._read.append(read)
 
     def close(self) -> None:
-        """Remove the shards, and stop the session if it was made for this."""
+        """Remove the shards, and stop the session if this backend has started it."""
         self._stack.close()
 
     def read(self, source: Input, arities: dict[str, int], options: ChangeOptions) -> tuple[SparkFacts, int]:
@@ -177,7 +177,7 @@ class SparkBackend:
         return facts | self.engine.of_shard_files(found.shard_files), found.bad
 
     def facts(self, state: State) -> tuple[SparkFacts, SparkFacts, None]:
-        """The facts in shards. The shards of the version that was written last are still there."""
+        """The facts in shards. The shards of the version that was written last are reused."""
         if self._sharded is None or self._sharded[0] != state.version:
             with self._timed("shard the stored facts"):
                 self.keep_shards(state.version, self.engine.adopt(state.E), self.engine.adopt(state.I))
@@ -208,16 +208,14 @@ class SparkBackend:
         self._cluster.report = _no_report
         with self._timed("commit"):
             terms = take_snapshot(self._local.dictionary, self._scratch)
-            if store.needs_full_snapshot:
-                E, I = applied.update.E.shard_files(), outcome.I.shard_files()
-                files = write_base(self._cluster, store.root, version, E, I, terms)
-            else:
-                sets = [facts.shard_files() for facts in applied.delta]
-                files = write_change(self._cluster, store.root, version - 1, version, sets, terms)
+            whole = store.needs_full_snapshot
+            sets = [s.shard_files() for s in ((applied.update.E, outcome.I) if whole else applied.delta)]
+            start = None if whole else version - 1
+            files = write_version(self._cluster, store.root, start, version, sets, terms)
             return WrittenChange(self, store, applied, files, self._segments(store))
 
     def _segments(self, store: Store) -> list[Segment]:
-        """The terms that no file has yet."""
+        """Write the terms that no file has yet."""
         dictionary, start = self._local.dictionary, store.manifest.terms
         if start == len(dictionary):
             return []
@@ -232,9 +230,9 @@ class SparkBackend:
 
 
 def _new_scratch(store: Store | None, stack: ExitStack) -> Path:
-    """A directory that driver and executors see: inside a knowledge base on disk, else a temporary one.
+    """A directory for driver and executors: inside a knowledge base on disk, else a temporary one.
 
-    It is locked while it is used; what a process that is gone has left is removed.
+    It is locked while it is used. Directories that ended processes have left behind are removed.
     """
     if store is None:
         scratch = Path(tempfile.mkdtemp(prefix="tidelog-"))

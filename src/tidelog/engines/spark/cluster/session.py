@@ -1,7 +1,7 @@
-"""The Spark session: the caller's, the one that is active, or one of our own, made when it is first needed.
+"""The Spark session: the caller's, the active one, or a new one that is started when it is first needed.
 
-A session that somebody else made is used as it is, never stopped and never reconfigured. Ours is stopped by whoever
-asked for it to be made.
+tidelog uses the session of a caller as it is: it never stops it or changes its settings. The context manager `session`
+stops a session that it has started.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ _OURS = {
     "spark.app.name": "tidelog",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.memory": "2g",  # the data are with the Python workers; the JVM only passes parcels on
+    "spark.driver.memory": "2g",  # the data are in the Python workers; the JVM only passes messages on
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 _LOG4J, _LOGGING = "LOG4J_CONFIGURATION_FILE", Path(__file__).parent / "log4j2.properties"
-# Where the JVM is on this machine too, and lives as long as a command does: most of its time would go into compiling
-# itself. `spark.driver.extraJavaOptions` comes after these, and wins.
+# For a JVM on this machine that lives as long as one command: else it would spend most of its time on compilation.
+# `spark.driver.extraJavaOptions` comes after these options and overrides them.
 _SHORT_LIVED = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
 @contextmanager
 def session(given: SparkSession | None = None, master: str | None = None) -> Iterator[SparkSession]:
-    """The session to use; it is stopped afterwards if it was made for this."""
+    """Yield the session to use. A session that was started here is stopped at the end."""
     from pyspark.sql import SparkSession
 
     active = given or SparkSession.getActiveSession()
@@ -54,7 +54,7 @@ def session(given: SparkSession | None = None, master: str | None = None) -> Ite
 
 
 def new_session(master: str | None = None, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
-    """A session with settings that suit tidelog, and others. Who wants a session of his own makes it first."""
+    """Start a session with the settings of tidelog and the given ones. An active session is returned instead."""
     from pyspark.sql import SparkSession
 
     _find_programs()
@@ -63,7 +63,7 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     chosen = master or os.environ.get("SPARK_MASTER") or MASTER
     ours = dict(_OURS)
     if chosen.startswith("local"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # nobody else needs to find it
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")  # no other machine connects to it
         ours |= _SHORT_LIVED
     builder = SparkSession.builder.master(chosen)
     for name, value in {**ours, **settings}.items():
@@ -74,7 +74,7 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The JVM that is started meanwhile, and no other program, logs as we say, unless it was told otherwise."""
+    """Set the logging of a JVM that is started inside this context, unless the environment sets it."""
     if _LOG4J in os.environ:
         yield
         return
@@ -86,7 +86,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _find_programs() -> None:
-    """The Python that workers run, and Java: both must be the ones that are here."""
+    """Set the Python of the workers and the Java of the driver in the environment."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     java = find_java()
     if java is None:
@@ -98,8 +98,8 @@ def _find_programs() -> None:
 
 
 def _master_of(spark: SparkSession) -> str | None:
-    """None for a Connect session, which does not tell."""
+    """The master of a session; None for Spark Connect."""
     try:
         return str(spark.sparkContext.master)
-    except Exception:  # PySparkAttributeError, of which older versions know nothing
+    except Exception:  # PySparkAttributeError, which older versions do not have
         return None

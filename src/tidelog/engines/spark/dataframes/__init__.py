@@ -1,6 +1,6 @@
 """Knowledge bases as Spark DataFrames: the data source `tidelog`, DataFrames of relations, export by executors.
 
-Nothing here is imported before a session is there.
+tidelog imports these modules only when a Spark session exists.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ NAME = "tidelog"  # of the data source
 
 
 def register(spark: SparkSession) -> None:
-    """Make `spark.read.format("tidelog")` known to a session that does not find it by itself; see docs/spark-data.md.
+    """Register `spark.read.format("tidelog")` in a session; see docs/spark-data.md.
 
-    Spark finds it where tidelog is installed on the driver; a session that was started before, or one that has tidelog
-    from `--py-files`, does not.
+    Spark finds the data source itself if tidelog is installed on the driver, but not in a session that was started
+    before, or that has tidelog from `--py-files`.
     """
     from tidelog.engines.spark.dataframes.datasource import TidelogDataSource
 

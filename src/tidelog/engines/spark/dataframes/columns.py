@@ -1,10 +1,9 @@
-"""Columns of term ids as columns of a DataFrame: plain texts, exact texts, or numbers where a schema says so.
-
-Facts of one relation in slices that any process cuts the same way.
+"""Slices of a relation, which all processes cut in the same way, and their columns of ids as columns of a DataFrame.
 
 A slice is a range of *keys*, and a key is a row: (predicate, subject, object) of a triple, (-1, argument, …) of another
-fact, all ids of terms. Where a row lies in memory would not do: processes that came to a version on different ways hold
-its rows in different runs.
+fact, all as ids. Positions in memory cannot define a slice: processes may store the same rows in different runs.
+
+The columns of a DataFrame are plain texts, exact texts, or numbers if the schema requires numbers.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class ColumnBlock:
 
 
 def slices(facts: LocalFacts, count: int) -> list[RowSlice]:
-    """So many slices, or fewer, of about the same number of rows."""
+    """Cut facts into at most `count` slices of about the same number of rows."""
     tables = sorted(facts.tables.items())
     total = sum(len(table) for _, table in tables)
     positions = [number * total // count for number in range(1, count)]
@@ -63,23 +62,23 @@ def slices(facts: LocalFacts, count: int) -> list[RowSlice]:
 
 
 def _key_at(relation: Relation, table: Table, fraction: float) -> RowKey:
-    """The key about that far into a table: where it is in its longest run."""
+    """The key at about a fraction of a table, from its longest run."""
     run = max(table.runs, key=len)
     row = run.rows[:, int(fraction * len(run)) :][:, :1]
     return (relation[1], *(int(run.layout.unpack(row, c)[0]) for c in run.natural))
 
 
 def rows(facts: LocalFacts, E: LocalFacts, part: RowSlice, kind: Kind) -> Iterator[ColumnBlock]:
-    """The rows of a slice, some at a time; E has the explicit facts."""
+    """Yield the rows of a slice in blocks. E is the set of explicit facts."""
     for relation, table in sorted(facts.tables.items()):
         given = E.table(relation)
         for run in table.runs:
             start, stop = _position(run, relation, part.low, 0), _position(run, relation, part.high, len(run))
             for at in range(start, stop, tuning.DATAFRAME_BLOCK_ROWS):
-                piece = Run(run.layout, run.rows[:, at : min(at + tuning.DATAFRAME_BLOCK_ROWS, stop)])
+                block = Run(run.layout, run.rows[:, at : min(at + tuning.DATAFRAME_BLOCK_ROWS, stop)])
                 if table.tombstones is not None:
-                    piece = piece.keep(~table.tombstones.contains_run(piece))
-                some = _marked(relation, piece, given, kind)
+                    block = block.keep(~table.tombstones.contains_run(block))
+                some = _marked(relation, block, given, kind)
                 if len(some.explicit):
                     yield some
 
@@ -96,13 +95,13 @@ def _marked(relation: Relation, run: Run, given: Table | None, kind: Kind) -> Co
 
 
 def _position(run: Run, relation: Relation, key: RowKey | None, end: int) -> int:
-    """How many rows of a run come before a key."""
+    """The number of rows of a run that come before a key."""
     if key is None:
         return end
     if key[0] != relation[1]:
         return len(run) if relation[1] < key[0] else 0
     ids = key[1:]
-    fitting = tuple(takewhile(lambda id_: id_ <= run.layout.mask, ids))  # the run holds no larger ones
+    fitting = tuple(takewhile(lambda id_: id_ <= run.layout.mask, ids))  # the run has no larger ids
     low, high = run.ranges(run.natural, fitting, 1)
     return int((low if len(fitting) == len(ids) else high)[0])
 
@@ -128,7 +127,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 def column(ids: Ints, dictionary: Dictionary, form: str, type_: pa.DataType, name: str) -> pa.Array:
-    """The terms of ids, each of them looked at once."""
+    """The terms of ids as a column. Each distinct id is decoded once."""
     encoded = pa.array(ids).dictionary_encode()
     texts = dictionary.decode_array(encoded.dictionary.to_numpy()).cast(pa.binary())
     values = texts.cast(pa.string()) if form == EXACT else _plain(texts)
@@ -136,7 +135,7 @@ def column(ids: Ints, dictionary: Dictionary, form: str, type_: pa.DataType, nam
 
 
 def _plain(texts: pa.Array) -> pa.Array:
-    """Terms without brackets, quotes and datatype; names and IRIs, which most are, all at once."""
+    """Terms without brackets, quotes and datatype. Names and IRIs, which are most terms, are cut all at once."""
     inner = pc.binary_slice(texts, 1, -1).cast(pa.string())
     other = first_bytes(texts) != _LESS
     if not other.any():
@@ -158,7 +157,7 @@ def _typed(texts: pa.Array, type_: pa.DataType, name: str) -> pa.Array:
 
 
 def types(facts: LocalFacts, arity: int) -> list[str]:
-    """The types that hold all values of each column: numbers of one kind, booleans, or else strings."""
+    """The type of each column: the type of its numbers or booleans if they are all alike, else string."""
     return [_common_type(lambda c=c: _texts(facts, c)) for c in range(arity)]  # type: ignore[misc]
 
 
@@ -169,7 +168,7 @@ def _texts(facts: LocalFacts, column: int) -> Iterator[pa.Array]:
 
 
 def _common_type(texts: Callable[[], Iterator[pa.Array]]) -> str:
-    """Mostly known after the first block: one name or string among the values makes them strings."""
+    """The common type of some terms. One name or string makes it string, so the first block mostly decides."""
     kinds: set[str] = set()
     for some in texts():
         if np.any(first_bytes(some) != _QUOTE):

@@ -1,9 +1,7 @@
-"""`spark.read.format("tidelog")`: a relation of a knowledge base as a DataFrame, read by all executors at once.
+"""`spark.read.format("tidelog")`: a relation of a knowledge base as a DataFrame, read by all executors in parallel.
 
-Executors open the directory themselves, so it has to be where all of them reach it. The version is decided when the
-DataFrame is made. docs/spark-data.md lists the options.
-
-The options of `spark.read.format("tidelog")`, checked and typed. Spark spells their names in any case.
+Executors open the directory themselves, so all of them must reach it. The version is fixed when the DataFrame is
+created. docs/spark-data.md lists the options. Spark passes the names of options in any case.
 """
 
 from __future__ import annotations
@@ -60,7 +58,7 @@ class Options:
 
 
 def read_options(options: Mapping[str, str]) -> Options:
-    """The options of a read; unknown or wrong ones are refused."""
+    """The checked options of a read. Raises `UsageError` for unknown or wrong options."""
     given = {name.lower(): value for name, value in options.items()}
     if unknown := given.keys() - {name.lower() for name in _KNOWN}:
         raise UsageError(f"unknown option {min(unknown)!r}; known are: {', '.join(_KNOWN)}")
@@ -103,13 +101,13 @@ _PREDICATE = 1  # the column of a triple that tables are split by
 
 @dataclass(frozen=True, slots=True)
 class ReadRequest:
-    """What to read: options in which everything that depends on the knowledge base has been decided."""
+    """What to read: the options, resolved with the knowledge base."""
 
     options: Options
     version: int
     relation: str
     columns: tuple[str, ...]
-    equals: Mapping[int, frozenset[int]] = field(default_factory=dict)  # which ids a column may have, where not any
+    equals: Mapping[int, frozenset[int]] = field(default_factory=dict)  # by column: the ids that it may have
 
     @classmethod
     def of(cls, options: Options) -> ReadRequest:
@@ -122,18 +120,18 @@ class ReadRequest:
         return request.with_predicate(opened) if options.predicate else request
 
     def with_predicate(self, opened: VersionView) -> ReadRequest:
-        """Only triples of the predicate that the options name."""
+        """The request for only the triples of the predicate that the options name."""
         if self.relation != TRIPLE:
             raise UsageError(f"the option predicate is for {TRIPLE}; the relation read is {self.relation}")
         return self.with_term(_PREDICATE, iri(opened.state.expand(self.options.predicate or "")), opened)
 
     def with_term(self, position: int, term: Term, opened: VersionView) -> ReadRequest:
-        """Only rows with a term in a column."""
+        """The request for only the rows with a term in a column."""
         id_ = opened.state.E.dictionary.lookup(term)
         return self._with_ids(position, () if id_ is None else (id_,))
 
     def with_plain_predicate(self, text: str, opened: VersionView) -> ReadRequest:
-        """Only triples whose predicate reads so; there are never many predicates to look at."""
+        """The request for only the triples whose predicate has this plain text. All predicates are compared."""
         dictionary = opened.state.E.dictionary
         return self._with_ids(
             _PREDICATE, (p for p in opened.state.I.triple_tables if plain(dictionary.decode(p)) == text)
@@ -144,7 +142,7 @@ class ReadRequest:
         return replace(self, equals={**self.equals, position: found & self.equals.get(position, found)})
 
     def shown(self) -> list[tuple[str, ShownFacts]]:
-        """What is read: the facts, or those gained and those lost."""
+        """The facts to read, or the gained and the lost facts, each with the value of the column `change`."""
         opened, since = view(self.options.path, self.version), self.options.changes_since
         if since is None:
             return [("", self._narrowed(opened.facts(self.relation, self.options.kind)))]
@@ -152,7 +150,7 @@ class ReadRequest:
         return [(GAINED, self._narrowed(gained)), (LOST, self._narrowed(lost))]
 
     def _narrowed(self, shown: ShownFacts) -> ShownFacts:
-        """Without the triples of other predicates, if only some were asked for."""
+        """The facts without the tables of predicates that are not requested."""
         if self.relation != TRIPLE or _PREDICATE not in self.equals:
             return shown
         chosen = self.equals[_PREDICATE]
@@ -160,7 +158,7 @@ class ReadRequest:
         return replace(shown, facts=LocalFacts(shown.facts.dictionary, tables))
 
     def chosen(self, some: ColumnBlock) -> ColumnBlock:
-        """The rows that were asked for."""
+        """The requested rows of a block."""
         keep = np.ones(len(some.explicit), dtype=np.bool_)
         for position, ids in self.equals.items():
             keep &= np.isin(some.columns[position], list(ids))
@@ -202,7 +200,7 @@ class TidelogDataSource(DataSource):
 
 
 class RelationReader(DataSourceReader):
-    """Plans on the driver's side, reads on the executors'."""
+    """Plans the partitions on the driver, and reads them on executors."""
 
     def __init__(self, request: ReadRequest, schema: StructType) -> None:
         self.request = request
@@ -233,7 +231,7 @@ class RelationReader(DataSourceReader):
 
 
 class PushingReader(RelationReader):
-    """One that Spark tells what the rows are filtered by; refused unless the session has that turned on."""
+    """A reader that uses the filters of a query. Spark refuses it unless filter pushdown is turned on."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         opened = view(self.request.options.path, self.request.version)

@@ -1,8 +1,8 @@
-"""Export by executors: each writes parts of the relations, straight from the knowledge base on shared storage.
+"""Export by executors: each reads the knowledge base on shared storage and writes parts of the relations.
 
-What one process writes as a file becomes a directory of parts with the same name. Parts have names that no other
-attempt uses, and all of it is written aside: the driver removes parts that no task reported, and names the directory
-when it is whole. A Delta table gets its parts by one commit.
+The local engine writes a file; Spark writes a directory with the same name that contains parts. Each attempt uses new
+names, in a temporary directory. The driver removes parts that no task reported, and renames the directory when it is
+complete. A Delta table gets its parts by one commit.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _PREDICATE = 1  # the column
 
 @dataclass(frozen=True, slots=True)
 class ExportSource:
-    """What is exported: a version of a knowledge base, and which of its facts."""
+    """The version of a knowledge base to export, and the kind of facts."""
 
     path: str
     version: int
@@ -54,22 +54,22 @@ class ExportSource:
 
 @dataclass(frozen=True, slots=True)
 class ExportTask:
-    """What one task writes: a slice of a relation into a directory."""
+    """A slice of a relation, and the directory to write it to."""
 
     relation: str
     columns: Sequence[str]
     folder: str
-    mark: str  # of all attempts to write it
+    mark: str  # the file names of all attempts start with it
     slice: RowSlice
 
     def fresh_file(self, ending: str) -> Path:
-        """A file that no other attempt writes."""
+        """A file name that no other attempt uses."""
         return Path(self.folder, f"{self.mark}-{uuid.uuid4().hex[:12]}{ending}")
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedPart:
-    """A part, as its task reports it."""
+    """The report of a task about a part."""
 
     relation: str
     file: str
@@ -89,7 +89,7 @@ def export(
     overwrite: bool,
     partition_by: Sequence[str] = (),
 ) -> list[Exported]:
-    """Write relations (None: all that have facts), each as a directory of parts."""
+    """Write relations (None: all with facts), each as a directory of parts."""
     name = format_of_export(out, format, partition_by)
     if name not in FORMATS:
         raise UsageError(f"{name} is one file, which executors cannot share; choose one of: {', '.join(FORMATS)}")
@@ -100,7 +100,7 @@ def export(
     columns = {p: column_names(p, arity) for p, arity in arities.items() if arity}
     without = [Exported(p, 0, "", len(source.shown(p))) for p, arity in arities.items() if not arity]
     if list(partition_by) not in ([], [column_names(TRIPLE, 3)[_PREDICATE]]):
-        # slices hold the triples of one predicate after the other, and of other columns too many values for files
+        # A slice holds the triples of one predicate after the other. Other columns have too many values for files.
         raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
     job = _ExportJob(cluster, source, name, columns, tuple(partition_by))
     return (_export_delta if name == DELTA else _export_parts)(job, out) + without
@@ -116,17 +116,17 @@ def export_stored(
     partition_by: Sequence[str] = (),
     master: str | None = None,
 ) -> list[Exported]:
-    """The same on the session that is active, or on one that is made for it."""
+    """Run `export` on the active session, or on one that is started for it."""
     with session(None, master) as spark:
         cluster = SparkCluster(spark)
         return export(cluster, source, relations, out, format, overwrite=overwrite, partition_by=partition_by)
 
 
 def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) -> dict[str, int]:
-    """The relations to write, and how many columns they have."""
+    """The relations to write, and their numbers of columns."""
     state = view(source.path, source.version).state
-    there = (p for p in sorted(state.I.arities()) if len(source.shown(p)))
-    asked = list(there) if relations is None else [state.known(r) for r in relations]
+    existing = (p for p in sorted(state.I.arities()) if len(source.shown(p)))
+    asked = list(existing) if relations is None else [state.known(r) for r in relations]
     if formats.is_rdf(name):
         if TRIPLE not in asked:
             raise UsageError(f"{name} holds triples, and there are none here; choose csv, tsv, parquet or delta")
@@ -136,7 +136,7 @@ def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) ->
 
 @dataclass(frozen=True, slots=True)
 class _ExportJob:
-    """One export: which relations with which columns, and what their tables are partitioned by."""
+    """One export: the relations with their columns, and the columns that partition the tables (`by`)."""
 
     cluster: Cluster
     source: ExportSource
@@ -145,7 +145,7 @@ class _ExportJob:
     by: tuple[str, ...]
 
     def run(self, folders: Mapping[str, Path]) -> list[ExportedPart]:
-        """Write all relations, each into its folder; of attempts that were not reported nothing stays."""
+        """Write each relation into its folder, and remove the files of attempts that were not reported."""
         mark = f"part-{uuid.uuid4().hex[:12]}"
         tasks = [task for p, folder in folders.items() for task in self._tasks(p, folder, mark)]
         partitions = min(len(tasks), tuning.EXPORT_TASKS_PER_CORE * self.cluster.cores) or 1
@@ -202,14 +202,14 @@ def _write(
     partition: int,
     _: Iterator[Message],
 ) -> Iterator[Message]:
-    """The pieces of one task."""
+    """Write the parts of one task, and report them."""
     for task in tasks[partition::partitions]:
         for written in _parts(source, name, task, task.relation == TRIPLE and bool(by)):
             yield Message(0, "part", json.dumps(asdict(written)).encode())
 
 
 def _parts(source: ExportSource, name: str, task: ExportTask, by_predicate: bool) -> Iterator[ExportedPart]:
-    """One part, or one for each predicate; none if there is nothing to write."""
+    """Write one part, or one for each predicate. Without rows, write none."""
     shown = source.shown(task.relation)
     found = rows(shown.facts, shown.E, task.slice, shown.kind)
     for predicate, group in groupby(found, lambda some: int(some.columns[_PREDICATE][0]) if by_predicate else None):
@@ -239,7 +239,7 @@ def _write_part(task: ExportTask, name: str, blocks: Iterator[formats.TermBlock]
 def _write_delta_part(task: ExportTask, predicate: str | None, blocks: Iterator[formats.TermBlock]) -> ExportedPart:
     file = task.fresh_file(".parquet")
     names = list(task.columns)
-    if predicate is not None:  # it is in the log, and not in the file
+    if predicate is not None:  # the Delta log has the value, so the file must not
         del names[_PREDICATE]
         blocks = ([*block[:_PREDICATE], *block[_PREDICATE + 1 :]] for block in blocks)
     written = formats.write_delta_file(file, names, blocks)

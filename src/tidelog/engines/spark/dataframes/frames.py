@@ -1,8 +1,7 @@
-"""Relations of a knowledge base on disk as DataFrames, with numbers as numbers.
+"""Relations of a knowledge base on disk as DataFrames, and the versions that Spark's processes have open.
 
-A version of a knowledge base on disk as some process of Spark reads it: opened once, and kept for the next task.
-
-Whoever plans a read decides the version; all tasks show that one, whatever is committed meanwhile.
+A process opens a version once and keeps it for the next tasks. The driver decides the version of a DataFrame when it is
+created; all its tasks read this version, also after later commits.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ from tidelog.store.store import Store
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # what Spark says of a source that it did not find by itself
+_UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # Spark's error if the data source is not registered
 
 
 def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
-    """The facts of a relation, which `facts` are, read by executors; columns of one type keep it."""
+    """A DataFrame of the facts of a relation. `facts` are the same facts; they decide the types of the columns."""
     arity = facts.arities().get(name, 0)
     if not arity:
         raise UsageError(f"{name} has no facts with arguments, and so no columns")
@@ -41,7 +40,7 @@ def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, n
     options = {"relation": f"<{name}>", "kind": kind, "asOf": str(version), "path": str(root.absolute())}
     try:
         return _read(spark, columns, options)
-    except Exception as error:  # of several kinds, by the kind of session
+    except Exception as error:  # its class depends on the kind of session
         if _UNKNOWN not in str(error):
             raise
     register(spark)
@@ -50,25 +49,25 @@ def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, n
 
 def _read(spark: SparkSession, columns: str, options: Mapping[str, str]) -> DataFrame:
     frame = spark.read.format(NAME).schema(columns).options(**options).load()
-    assert frame.schema  # asks a Connect server whether it knows the source
+    assert frame.schema  # makes a Connect server look for the source now
     return frame
 
 
 @dataclass(frozen=True, slots=True)
 class ShownFacts:
-    """Facts that a reader is shown, and those that were explicit when they held."""
+    """The facts that a reader sees, and the explicit facts of their version."""
 
     facts: LocalFacts
     E: LocalFacts
     kind: Kind
 
     def __len__(self) -> int:
-        """How many facts of a version are shown: explicit facts hold, so they are among all facts."""
+        """The number of facts that the reader sees. The explicit facts are a subset of `facts`."""
         return len(self.facts) - (len(self.E) if self.kind == "derived" else 0)
 
 
 class VersionView:
-    """One version."""
+    """One version of a knowledge base, open for reading."""
 
     def __init__(self, path: str, version: int | None) -> None:
         self._store = Store(Path(path), create=False)
@@ -83,7 +82,7 @@ class VersionView:
         self._store.close()
 
     def facts(self, relation: str, kind: Kind) -> ShownFacts:
-        """The facts of a relation, found once for all tasks: what users see may have to be derived."""
+        """The facts of a relation. They are kept, because equality may require to compute them."""
         key = relation, kind
         if key not in self._facts:
             self._facts[key] = self._found(relation, kind)
@@ -97,7 +96,7 @@ class VersionView:
         return ShownFacts(mode_of(self.state.options).facts(self._engine, I, I.of_predicate(relation)), E, kind)
 
     def changes(self, relation: str, kind: Kind, since: int) -> tuple[ShownFacts, ShownFacts]:
-        """The facts of a relation that were gained since a version, and those that were lost."""
+        """The facts of a relation that were added since a version, and those that were removed."""
         if kind == "derived":
             raise UsageError('changes are those of "all" or of "explicit" facts; filter them by the column `explicit`')
         if since > self.state.version:
@@ -119,7 +118,7 @@ _lock = Lock()
 
 
 def view(path: str, version: int | None = None) -> VersionView:
-    """A version, or the newest one, kept open by this process for a while."""
+    """Open a version, or the newest one. This process keeps the last few versions open."""
     with _lock:
         found = _views.get((path, version)) if version is not None else None
         if found is None:

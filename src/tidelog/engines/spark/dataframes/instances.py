@@ -1,14 +1,14 @@
-"""Rule instances found by joins over shards, and their table as a DataFrame that executors make.
+"""Rule instances found by joins over shards, and their table as a DataFrame.
 
-Instances are facts of relations of their own (`tidelog.explain.bulk`), in piece files by their first argument. Who
-reads the DataFrame has the files turned into texts, shard by shard, with the shipped dictionary.
+Instances are facts of their own relations (`tidelog.explain.bulk`), in shard files by their first argument. When the
+DataFrame is read, executors turn the files into texts, shard by shard, with a snapshot of the dictionary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,17 +25,13 @@ from tidelog.explain.bulk import InstanceFacts, InstanceRelation, RuleInstances,
 from tidelog.explain.columns import InstanceTable, blocks
 from tidelog.explain.explained_version import ExplainedVersion
 from tidelog.explain.questions import asked
-from tidelog.kernel.table import Table
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _SCHEMA = "fact string, kind string, rule int, name string, body array<string>"
 
 
 @dataclass(frozen=True)
 class Shards:
-    """A version in shards; `terms` ships the dictionary, `keep` holds what DataFrames read until Spark is let go."""
+    """A version in shards. `terms` takes a snapshot of the dictionary, `keep` keeps sets alive for DataFrames."""
 
     engine: SparkEngine
     E: SparkFacts
@@ -45,7 +41,7 @@ class Shards:
 
 
 class ShardedInstances(RuleInstances):
-    """The same table, in shards until somebody looks at it in this process."""
+    """A table of rule instances in shards. This process reads them only if it needs the rows."""
 
     def __init__(self, shards: Shards, found: InstanceFacts[SparkFacts]) -> None:
         super().__init__(shards.engine.dictionary)
@@ -59,27 +55,26 @@ class ShardedInstances(RuleInstances):
         return len(self._joined.explicit) + len(self._joined.matches)
 
     def to_spark(self, spark: Any) -> Any:
-        """A Spark DataFrame in the given session, made by executors; readable until the knowledge base is closed."""
+        """A DataFrame in the given session. It is readable until the knowledge base is closed."""
         self._shards.keep(self)
-        return _frame(spark, self.rows())
+        rows = self.rows()
+        return spark.range(0, rows.shards, 1, rows.shards).mapInArrow(rows, _SCHEMA)
 
     def rows(self) -> InstanceRows:
-        """What executors do to make the rows."""
+        """The function with which executors make the rows."""
         found = self._joined
         return InstanceRows(
             found.explicit.shard_files(), found.matches.shard_files(), found.relations, self._shards.terms()
         )
 
 
-def _frame(spark: SparkSession, rows: InstanceRows) -> DataFrame:
-    return spark.range(0, rows.shards, 1, rows.shards).mapInArrow(rows, _SCHEMA)
 
 
 @dataclass(frozen=True)
 class InstanceRows:
-    """The rows of the table by shard, as `mapInArrow` wants it: shards are the first column of what it is given."""
+    """A function for `mapInArrow` that yields the rows of shards. The first column of its input has their numbers."""
 
-    explicit: Sequence[str | None]  # piece files, one for each shard
+    explicit: Sequence[str | None]  # shard files
     matches: Sequence[str | None]
     relations: Sequence[InstanceRelation]
     terms: DictionarySnapshot
@@ -101,16 +96,13 @@ class InstanceRows:
 
 
 def _facts(path: str | None, dictionary: Dictionary) -> LocalFacts:
-    if path is None:
-        return LocalFacts(dictionary, {})
     try:
-        piece = shard_files.read(path)
+        return shard_files.read_facts(path, dictionary)
     except FileNotFoundError:
         raise UsageError(
             "the rule instances of this DataFrame are gone: it can be read until the knowledge base is closed, or used "
             "with another Spark session; save the DataFrame to keep it"
         ) from None
-    return LocalFacts(dictionary, {relation: Table((piece.run(relation),)) for relation in piece.relations()})
 
 
 def explain_all(

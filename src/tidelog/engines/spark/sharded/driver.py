@@ -1,8 +1,7 @@
-"""The driver's side of jobs: what is sent to tasks, what comes back, and sets that have to be in files first.
+"""The driver's side of jobs: writes the job file, runs the stages, and reads the results as sets and tallies.
 
-What tasks hand back, as sets and tallies: files of shards, or few rows that the driver keeps.
-
-Few facts looked up in a large expression by the driver itself: nothing is evaluated for that, and no job run.
+A result is a set of shard files, or a few rows that stay in the driver. `within` and `counts_of` look up a few facts in
+a large expression without a job.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 from tidelog import tuning
@@ -22,28 +22,32 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.tally import LocalTally
-from tidelog.engines.spark.cluster.cluster import Cluster, Message, Stage, delete_files
+from tidelog.engines.spark.cluster.cluster import Cluster, Message, Stage, TaskFunction, delete_files
 from tidelog.engines.spark.sharded import shard_files, tasks, worker_cache
 from tidelog.engines.spark.sharded.nodes import (
     LIVE_NODES,
+    CountsOf,
     DriverSet,
+    DriverTally,
     OfPredicate,
+    Ones,
     PositiveFacts,
     SetNode,
     SetOperation,
     StoredSet,
-    specs,
-    walk,
-)
-from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, SetPart, Spec
-from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, ShardFile, rows_of, split_by_shard
-from tidelog.engines.spark.sharded.tally_nodes import (
-    CountsOf,
-    DriverTally,
-    Ones,
     StoredTally,
     TallyNode,
     TallySum,
+    specs,
+    walk,
+)
+from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, OPERATORS, SetPart, Spec
+from tidelog.engines.spark.sharded.shard_files import (
+    RelationRows,
+    RowBlock,
+    ShardFile,
+    rows_of,
+    split_by_shard,
     weighted_rows,
 )
 from tidelog.engines.spark.sharded.tasks import (
@@ -57,29 +61,27 @@ from tidelog.engines.spark.sharded.tasks import (
 )
 from tidelog.engines.spark.sharded.worker_cache import Evaluation, Job, PartitionKeys, SetReader
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, sized, take_snapshot
-from tidelog.kernel.counts import RowCounts, WeightedRun
-from tidelog.kernel.run import Run
 from tidelog.model.terms import Term
 
-ShardResults = list[tuple[int, ShardResult]]  # shard, and what it handed back
+ShardResults = list[tuple[int, ShardResult]]  # (shard, its result)
 
 
 def unpack_results(messages: Iterable[Message]) -> tuple[ShardResults, TaskReport]:
-    """Results, and all notes as one."""
+    """The results of the shards, and the sum of all reports."""
     found: ShardResults = []
     reports = [TaskReport()]
     for message in messages:
-        told = pickle.loads(message.payload)
+        content = pickle.loads(message.payload)
         if message.tag == REPORT:
-            reports.append(told)
+            reports.append(content)
         else:
-            found.append((message.target, told))
+            found.append((message.target, content))
     created = tuple(dict.fromkeys(term for report in reports for term in report.created))
     return found, TaskReport(sum(n.derivations for n in reports), created, sum(n.rows_read for n in reports))
 
 
 def facts_of(driver: Driver, found: ShardResults, number: int, kind: str = "all") -> SetNode:
-    """What came back as a set."""
+    """The set with this number and kind among the results."""
     mine = [(shard, r) for shard, r in found if (r.result, r.kind) == (number, kind)]
     if all(r.written is None for _, r in mine if r.key == 0):
         gathered = FactBuilder(driver.dictionary, driver.local.budget)
@@ -90,33 +92,26 @@ def facts_of(driver: Driver, found: ShardResults, number: int, kind: str = "all"
         if len(facts) <= driver.small:
             delete_files([r.written.path for _, r in mine if r.written is not None])
             return driver.hold(facts)
-    leaf = StoredSet(by_shard(driver, mine, number, kind, 0))
+    stored = StoredSet(by_shard(driver, mine, number, kind, 0))
     for key in sorted({r.key for _, r in mine} - {0}):
         written = by_shard(driver, mine, number, kind, key)
-        kept = (r for r, stat in leaf.stats.items() if key in driver.partition_keys.keys(r, stat.arity))
-        leaf.add(key, frozenset(kept), written)
-    return leaf
+        kept = (r for r, stat in stored.stats.items() if key in driver.partition_keys.keys(r, stat.arity))
+        stored.add(key, frozenset(kept), written)
+    return stored
 
 
 def tally_of(driver: Driver, found: ShardResults) -> TallyNode:
-    """What came back as a tally."""
+    """The tally among the results."""
     if all(r.written is None for _, r in found):
         rows = [rows for _, r in found for rows in RowBlock.of_bytes(r.rows).all_rows()]
         if sum(map(len, rows)) <= driver.small:
-            return DriverTally(
-                LocalTally.sum(driver.dictionary, (_counted(driver.dictionary, r) for r in rows)), driver.scratch
-            )
+            tallies = (LocalTally(driver.dictionary, {r.relation: r.counts()}) for r in rows)
+            return DriverTally(LocalTally.sum(driver.dictionary, tallies), driver.scratch)
     return StoredTally(by_shard(driver, found, 0, "all", 0))
 
 
-def _counted(dictionary: Dictionary, rows: RelationRows) -> LocalTally:
-    assert rows.weight is not None
-    counts = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
-    return LocalTally(dictionary, {rows.relation: counts})
-
-
 def by_shard(driver: Driver, found: ShardResults, number: int, kind: str, key: int) -> list[ShardFile | None]:
-    """The files of a result; the driver writes what came back as rows."""
+    """The file of each shard for a result. The driver writes results that it received as rows."""
     files: list[ShardFile | None] = [None] * driver.shards
     for shard, r in found:
         if (r.result, r.kind, r.key) == (number, kind, key):
@@ -154,18 +149,18 @@ class Driver:
         return self.local.dictionary
 
     def hold(self, facts: LocalFacts) -> SetNode:
-        """A set in memory as a node: small ones stay there."""
+        """A node for a set in memory. A small set stays in memory; a larger one is written to files."""
         return DriverSet(facts, self.scratch) if len(facts) <= self.small else self.write(facts)
 
     def write(self, facts: LocalFacts) -> StoredSet:
-        """A set in memory as files."""
+        """Write a set in memory to shard files."""
         return StoredSet(self._written(rows_of(facts), 0))
 
     def _written(self, rows: Iterable[RelationRows], key: int) -> list[ShardFile | None]:
         by_shard: list[list[RelationRows]] = [[] for _ in range(self.shards)]
         for some in rows:
-            for shard, there in split_by_shard(some, key, self.shards):
-                by_shard[shard].append(there)
+            for shard, part in split_by_shard(some, key, self.shards):
+                by_shard[shard].append(part)
         return [shard_files.write(self.scratch, parts, key) if parts else None for parts in by_shard]
 
     def hold_tally(self, tally: LocalTally) -> TallyNode:
@@ -174,7 +169,7 @@ class Driver:
         return StoredTally(self._written(weighted_rows(tally), 0))
 
     def require_key(self, node: SetNode, key: int, part: SetPart) -> Iterator[Repartition]:
-        """What has to be moved before tasks can read a part of a set by an argument. It is remembered."""
+        """Remember that a part is read by an argument, and yield the repartitions that this needs."""
         if key == 0:
             return
         self.partition_keys.add(part, key)
@@ -186,32 +181,32 @@ class Driver:
                 yield Repartition(inner.id, key, frozenset(lacking))
 
     def require_keys(self, node: SetNode, part: SetPart) -> Iterator[Repartition]:
-        """The same for all arguments by which facts of these relations are kept."""
+        """Yield the repartitions for all arguments by which facts of these relations are partitioned."""
         for kept, key in self.partition_keys.near(part):
             yield from self.require_key(node, key, kept)
 
     def repartition(self, wanted: Iterable[Repartition]) -> None:
-        """Keep relations of leaves by other arguments too."""
+        """Run a job that adds copies of stored sets, partitioned by other arguments."""
         together: dict[tuple[int, int], frozenset[Relation]] = {}
         for repartition in wanted:
-            before = together.get((repartition.leaf, repartition.key), frozenset())
-            together[repartition.leaf, repartition.key] = before | repartition.relations
-        todo = tuple(Repartition(leaf, key, relations) for (leaf, key), relations in together.items())
+            before = together.get((repartition.node, repartition.key), frozenset())
+            together[repartition.node, repartition.key] = before | repartition.relations
+        todo = tuple(Repartition(node, key, relations) for (node, key), relations in together.items())
         if not todo:
             return
-        leaves = [LIVE_NODES[m.leaf] for m in todo]
+        nodes = [LIVE_NODES[r.node] for r in todo]
 
         def stages(path: str) -> list[Stage]:
             run = partial(tasks.send_repartitioned, path, todo), partial(tasks.write_repartitioned, path, todo)
             return [Stage(r, self.shards) for r in run]
 
-        found, _ = self.run(stages, leaves)
-        for number, (repartition, leaf) in enumerate(zip(todo, leaves, strict=True)):
-            assert isinstance(leaf, StoredSet)
-            leaf.add(repartition.key, repartition.relations, by_shard(self, found, number, "all", repartition.key))
+        found, _ = self.run(stages, nodes)
+        for number, (repartition, node) in enumerate(zip(todo, nodes, strict=True)):
+            assert isinstance(node, StoredSet)
+            node.add(repartition.key, repartition.relations, by_shard(self, found, number, "all", repartition.key))
 
     def force(self, node: SetNode) -> SetNode:
-        """The node as a leaf or in memory, so that it is known how much there is."""
+        """Evaluate a node. The result is in files or in memory, and its size is exact."""
         node = node.resolved()
         if isinstance(node, StoredSet | DriverSet):
             return node
@@ -219,15 +214,13 @@ class Driver:
             result = self.hold(self.reader.whole(node.id, EVERYTHING))
         else:
             keys = tuple(sorted(self._keys(node)))
-            found, _ = self.run(
-                lambda path: [Stage(partial(tasks.evaluate, path, node.id, keys), self.shards)], (node,)
-            )
-            result = facts_of(self, found, 0, "all")
+            found = self._run_one(node, lambda path: partial(tasks.evaluate, path, node.id, keys))
+            result = facts_of(self, found, 0)
         node.replace_with(result)
         return result
 
     def _keys(self, node: SetNode) -> set[int]:
-        """By which arguments all that a node is made of is there, of those that are wanted."""
+        """The keys for which every stored set below a node has all copies that plans read."""
         keys = self.partition_keys.every_key()
         for _, inner in walk((node,)):
             if isinstance(inner, PositiveFacts):
@@ -240,15 +233,18 @@ class Driver:
         node = node.resolved()
         if isinstance(node, StoredTally | DriverTally):
             return node
-        found, _ = self.run(lambda path: [Stage(partial(tasks.evaluate_tally, path, node.id), self.shards)], (node,))
-        result = tally_of(self, found)
+        result = tally_of(self, self._run_one(node, lambda path: partial(tasks.evaluate_tally, path, node.id)))
         node.replace_with(result)
         return result
+
+    def _run_one(self, node: SetNode | TallyNode, task: Callable[[str], TaskFunction]) -> ShardResults:
+        """Run a job of one stage. `task` is called with the path of the job file."""
+        return self.run(lambda path: [Stage(task(path), self.shards)], (node,))[0]
 
     def derive(
         self, rules: Evaluation, roots: Sequence[SetNode], constants: Mapping[Term, int], texts: bool, steps: int
     ) -> tuple[ShardResults, TaskReport]:
-        """Run rules by their plans; the heads come back from where they are at home."""
+        """Run rules by their plans. The results are the heads of each shard."""
 
         def stages(path: str) -> list[Stage]:
             run = [partial(run_step, path, number) for number in range(steps)]
@@ -264,9 +260,12 @@ class Driver:
         constants: Mapping[Term, int] = _NO_CONSTANTS,
         texts: bool = False,
     ) -> tuple[ShardResults, TaskReport]:
-        """One job, again if it made terms that the dictionary does not have: the driver gives them their ids."""
+        """Run a job. If its tasks create terms, the driver adds them to the dictionary and runs the job again."""
         while True:
-            self._snapshot = (take_snapshot if texts else _sized)(self.dictionary, self.scratch, self._snapshot)
+            if texts:
+                self._snapshot = take_snapshot(self.dictionary, self.scratch, self._snapshot)
+            else:
+                self._snapshot = sized(self.dictionary, self._snapshot)
             job = Job(
                 self.name,
                 str(self.scratch),
@@ -296,7 +295,7 @@ class Driver:
 
 
 class _LiveSpecs(Mapping[int, Spec]):
-    """What the driver itself reads: every node there is."""
+    """The expressions of all live nodes, for the driver's own reader."""
 
     def __getitem__(self, id_: int) -> Spec:
         return LIVE_NODES[id_].resolved().spec()
@@ -308,10 +307,6 @@ class _LiveSpecs(Mapping[int, Spec]):
         return len(LIVE_NODES)
 
 
-def _sized(dictionary: Dictionary, scratch: Path, before: DictionarySnapshot) -> DictionarySnapshot:
-    return sized(dictionary, before)
-
-
 def _close(scratch: Path, name: str, snapshot: DictionarySnapshot) -> None:
     shutil.rmtree(scratch, ignore_errors=True)
     worker_cache.close(name)
@@ -319,17 +314,17 @@ def _close(scratch: Path, name: str, snapshot: DictionarySnapshot) -> None:
 
 
 def within(reader: SetReader, node: SetNode, facts: LocalFacts) -> LocalFacts:
-    """Those of some facts that are in a set."""
-    return _DriverLookup(reader, facts).within(node)
+    """The given facts that are in a set."""
+    return _DriverLookup(reader, facts).within(node.resolved())
 
 
 def counts_of(reader: SetReader, node: TallyNode, facts: LocalFacts) -> LocalTally:
-    """The counts of some facts."""
-    return _DriverLookup(reader, facts).counts(node)
+    """The counts of the given facts."""
+    return _DriverLookup(reader, facts).counts(node.resolved())
 
 
 def whole_tally(reader: SetReader, node: TallyNode) -> LocalTally:
-    """All of a tally."""
+    """A tally of all shards, in this process."""
     node = node.resolved()
     if isinstance(node, DriverTally):
         return node.tally
@@ -338,7 +333,7 @@ def whole_tally(reader: SetReader, node: TallyNode) -> LocalTally:
 
 
 class _DriverLookup:
-    """The same facts in every part of an expression; a part that is used twice is asked once."""
+    """Looks up the same facts in all nodes of an expression, in each node once."""
 
     def __init__(self, reader: SetReader, facts: LocalFacts) -> None:
         self.reader, self.facts = reader, facts
@@ -346,17 +341,15 @@ class _DriverLookup:
         self._counts: dict[int, LocalTally] = {}
 
     def within(self, node: SetNode) -> LocalFacts:
-        node = node.resolved()
         if node.id not in self._within:
-            self._within[node.id] = self._found(node)
+            self._within[node.id] = self._find(node)
         return self._within[node.id]
 
-    def _found(self, node: SetNode) -> LocalFacts:
+    def _find(self, node: SetNode) -> LocalFacts:
         if isinstance(node, DriverSet):
             return self.facts & node.facts
         if isinstance(node, SetOperation):
-            left, right = self.within(node.left), self.within(node.right)
-            return left | right if node.op == "|" else left - right if node.op == "-" else left & right
+            return cast(LocalFacts, OPERATORS[node.op](self.within(node.left), self.within(node.right)))
         if isinstance(node, OfPredicate):
             return self.within(node.source).of_predicate(node.predicate)
         if isinstance(node, PositiveFacts):
@@ -366,25 +359,23 @@ class _DriverLookup:
         return reduce(or_, found, LocalFacts(self.reader.dictionary, {}))
 
     def _by_shard(self, facts: LocalFacts) -> Iterator[tuple[int, SetPart, LocalFacts]]:
-        """The facts by relation and home."""
+        """Yield (shard, relation, facts)."""
         for rows in rows_of(facts):
-            for shard, there in split_by_shard(rows, 0, self.reader.shards):
-                yield shard, SetPart.of(rows.relation), self.reader.of_rows([there])
+            for shard, some in split_by_shard(rows, 0, self.reader.shards):
+                yield shard, SetPart.of(rows.relation), self.reader.of_rows([some])
 
     def counts(self, node: TallyNode) -> LocalTally:
-        node = node.resolved()
         if node.id not in self._counts:
-            self._counts[node.id] = self._counted(node)
+            self._counts[node.id] = self._count(node)
         return self._counts[node.id]
 
-    def _counted(self, node: TallyNode) -> LocalTally:
+    def _count(self, node: TallyNode) -> LocalTally:
         if isinstance(node, DriverTally):
             return node.tally.counts_of(self.facts)
         if isinstance(node, TallySum):
-            left, right = self.counts(node.left), self.counts(node.right)
-            return left + right if node.op == "+" else left - right
+            return cast(LocalTally, OPERATORS[node.op](self.counts(node.left), self.counts(node.right)))
         if isinstance(node, CountsOf):
-            tally, some = node.made_of
+            tally, some = node.operands
             return self.counts(tally).counts_of(self.within(some))
         if isinstance(node, Ones):
             return LocalTally.once(self.within(node.facts))

@@ -1,6 +1,6 @@
-"""The verbs over sets in shards. Rules that read little run here, in the driver; the others in one job for all.
+"""The engine over sets in shards. The driver itself runs rules that read few rows; one job runs the others.
 
-Rules made ready for tasks: plans that are kept while sizes stay alike, and the constants they name.
+`PlanCache` keeps the plan of a rule as long as the sizes of what it reads stay similar.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from tidelog.engines.spark.sharded.driver import Driver, ShardResults, facts_of,
 from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally, operate
 from tidelog.engines.spark.sharded.nodes import DriverSet, SetNode, StoredSet
 from tidelog.engines.spark.sharded.plan import ALL, RulePlan, plan
-from tidelog.engines.spark.sharded.set_expressions import SetPart, part_of
+from tidelog.engines.spark.sharded.set_expressions import SetPart, atoms_of, part_of
 from tidelog.engines.spark.sharded.shard_files import ShardFile
 from tidelog.engines.spark.sharded.tasks import Repartition
 from tidelog.engines.spark.sharded.worker_cache import Evaluation, PlanEntry, SupportWindow
 from tidelog.model.terms import TRIPLE, Fact, Term
-from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Literal, Rule, Variable
+from tidelog.rules.syntax import Assignment, Atom, Call, Condition, Expression, Rule, Variable
 from tidelog.settings import Settings
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedPlan:
-    """A plan, and as it is sent."""
+    """A plan, its pickled form for tasks, and the constants of its rule."""
 
     plan: RulePlan
     pickled: bytes
@@ -68,14 +68,14 @@ class PlanCache:
         def is_skewed(source: int, argument: int) -> bool:
             return skewed[source] and argument == (2 if atoms[source].predicate == TRIPLE else 1)
 
-        # A copy, because what a rule remembers about itself (its hash) is not true in other processes.
+        # A copy, because the cached hash of a rule is wrong in other processes.
         made = plan(replace(rule), sizes, self.few, is_skewed)
         terms = len(rule.literals) < len(rule.body) or rule.aggregate is not None
         return PreparedPlan(made, pickle.dumps(made), tuple(dict.fromkeys(constants_of(rule))), terms)
 
 
 def _is_skewed(node: SetNode, part: SetPart) -> bool:
-    """Whether few values are most of the second column of what is read."""
+    """Whether one value has a large share of the rows in the second column of a relation."""
     stats = node.resolved().stats
     for stat in map(stats.__getitem__, part.among(stats)):
         if stat.popular and max(stat.popular.values()) * tuning.SKEW_SHARE > stat.rows:
@@ -83,22 +83,13 @@ def _is_skewed(node: SetNode, part: SetPart) -> bool:
     return False
 
 
-def atoms_of(rule: Rule) -> list[Atom]:
-    """The atoms that read a source, negated ones too, in order."""
-    return [b if isinstance(b, Atom) else b.atom for b in rule.literals]
-
-
 def constants_of(rule: Rule) -> Iterator[Term]:
-    """All terms that a rule names."""
+    """All terms that a rule contains."""
     for atom in (*rule.heads, *atoms_of(rule)):
         yield from (Term(a) for a in atom.args if isinstance(a, str))
     for literal in rule.body:
-        yield from _constants_in(literal)
-
-
-def _constants_in(literal: Literal) -> Iterator[Term]:
-    if isinstance(literal, Condition | Assignment):
-        yield from _terms(literal.expression)
+        if isinstance(literal, Condition | Assignment):
+            yield from _terms(literal.expression)
 
 
 def _terms(expression: Expression) -> Iterator[Term]:
@@ -116,7 +107,7 @@ Rules = Sequence[SourcedRule[SparkFacts]]
 
 @dataclass
 class _Divided:
-    """The rules that the driver runs itself, with what they read, and those for a job."""
+    """The rules that the driver runs itself, with the facts they read, and the rules for a job."""
 
     near: list[SourcedRule[LocalFacts]] = field(default_factory=list)
     far: list[tuple[PreparedPlan, tuple[SetNode, ...]]] = field(default_factory=list)
@@ -134,7 +125,7 @@ class SparkEngine:
         small: int = tuning.DRIVER_FACTS,
         settings: Settings | None = None,
     ) -> None:
-        """`scratch` is a directory that driver and executors share; up to `small` rows stay with the driver."""
+        """`scratch` is a directory that driver and executors share; up to `small` rows stay in the driver."""
         self.local = LocalEngine(settings, dictionary)
         self.driver = Driver(cluster, self.local, Path(scratch), shards or cluster.cores, small)
         self.plan_cache = PlanCache(dictionary, small)
@@ -144,7 +135,7 @@ class SparkEngine:
         return self.local.dictionary
 
     def close(self) -> None:
-        """Delete all files. Sets of this engine cannot be read any more."""
+        """Delete all files. After this, the sets of this engine cannot be read."""
         self.driver.close()
         self.local.close()
 
@@ -152,11 +143,11 @@ class SparkEngine:
         return self.adopt(self.local.fact_set(facts))
 
     def adopt(self, facts: LocalFacts) -> SparkFacts:
-        """A set of the local engine, with the same dictionary."""
+        """The facts of a set of the local engine, which has the same dictionary."""
         return self._facts(self.driver.hold(facts))
 
     def of_shard_files(self, written: Sequence[ShardFile | None]) -> SparkFacts:
-        """A set whose pieces by the first argument others wrote, one for each shard; the files stay theirs."""
+        """The facts in files that others wrote, one for each shard by the first argument. The files are not deleted."""
         assert len(written) == self.driver.shards
         return self._facts(StoredSet(written, owned=False))
 
@@ -193,7 +184,7 @@ class SparkEngine:
         return self._facts(self._derived(heads, fresh, stale, right.node))
 
     def _derived(self, heads: LocalFacts, fresh: SetNode, stale: SetNode, right: SetNode) -> SetNode:
-        """What the driver and a job have derived, of which it is known what is not in `right`."""
+        """The union of the heads of the driver and of a job, with a record of which of them are not in `right`."""
         driver, beyond = self.driver, frozenset((right.id, right.resolved().id))
         fresh.disjoint_with |= beyond
         rest = heads - within(driver.reader, right, heads)
@@ -227,10 +218,10 @@ class SparkEngine:
         stop: int | None,
         work: Work,
     ) -> tuple[SparkFacts, SparkFacts]:
-        """Windows are kept by rules of one other atom, at each shard for itself; other rules show all at once.
+        """Only rules with one atom besides the guard use the window, each shard on its own; other rules read all facts.
 
-        Not so where the driver has the facts. Where a search of some facts began it goes on, for the two do not see
-        candidates in the same order.
+        If the driver has the facts, it searches itself. A search continues where it began, because driver and shards
+        order the candidates differently.
         """
         if facts.searched_here is None:
             facts.searched_here = _held(facts) is not None and _held(negated) is not None
@@ -268,14 +259,13 @@ class SparkEngine:
             yield fact.args
 
     def _divide(self, rules: Rules) -> _Divided:
-        """Rules without a match for some atom are left out."""
+        """Divide the rules between driver and job. Rules with an atom that matches nothing are left out."""
         divided, left = _Divided(), tuning.DRIVER_READ_RATIO * self.driver.small
         for sourced in rules:
             rule = sourced.rule
             nodes = tuple(s.node.resolved() for s in sourced.sources)
             parts = [part_of(atom, self.dictionary.encode) for atom in atoms_of(rule)]
-            literals = rule.literals
-            read = list(zip(literals, nodes, parts, strict=True))
+            read = list(zip(rule.literals, nodes, parts, strict=True))
             if any(isinstance(b, Atom) and not node.rows(part) for b, node, part in read):
                 continue
             apart = sum(node.reading(part) for _, node, part in read if not isinstance(node, DriverSet))
@@ -319,7 +309,7 @@ class SparkEngine:
         return found
 
     def _bring(self, divided: _Divided, right: SetNode | None, rules: Sequence[Rule]) -> None:
-        """Have the sets kept by the arguments that the plans read them by."""
+        """Repartition the sets by the arguments by which the plans read them."""
         repartitions: list[Repartition] = []
         for prepared, nodes in divided.far:
             for step in prepared.plan.steps:
@@ -335,8 +325,8 @@ class SparkEngine:
 
 @lru_cache(maxsize=64)
 def _by_atoms(rules: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], bytes, tuple[Rule, ...]]:
-    """Rules of a guard and one atom, so that there is no choice which atom a window is at, also as tasks get them; and
-    the others, made to derive the facts that their atoms match.
+    """The rules of a guard and one atom, where the window can only be at that atom; these rules pickled; and the other
+    rules, rewritten so that they derive the facts that their atoms match.
     """
     simple = tuple(r for r in rules if len(r.body) == len(r.atoms) == 2)
     others = tuple(replace(r, heads=r.atoms[1:]) for r in rules if r not in simple)

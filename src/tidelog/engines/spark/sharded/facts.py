@@ -1,9 +1,8 @@
 """Fact sets in shards; see `tidelog.algebra.fact_set`.
 
-`| - &` of two sets that the driver holds are done at once. So is `small - large`: the driver looks a few facts up in
-the files. Anything else becomes an expression, which tasks evaluate where they read it.
-
-Tallies in shards; see `tidelog.algebra.fact_set`. As with sets, what is small is done by the driver at once.
+The driver computes `| - &` of two sets in its memory at once. It also computes `small - large`: it looks up a few facts
+in the files. Every other operation becomes an expression, which tasks evaluate when they read it. The same holds for
+tallies and `+ -`.
 """
 
 from __future__ import annotations
@@ -15,9 +14,20 @@ from operator import or_
 from tidelog import tuning
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.sharded.driver import Driver, counts_of, whole_tally, within
-from tidelog.engines.spark.sharded.nodes import DriverSet, OfPredicate, PositiveFacts, SetNode, SetOperation, StoredSet
-from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, part_of
-from tidelog.engines.spark.sharded.tally_nodes import CountsOf, DriverTally, Ones, TallyNode, TallySum
+from tidelog.engines.spark.sharded.nodes import (
+    CountsOf,
+    DriverSet,
+    DriverTally,
+    OfPredicate,
+    Ones,
+    PositiveFacts,
+    SetNode,
+    SetOperation,
+    StoredSet,
+    TallyNode,
+    TallySum,
+)
+from tidelog.engines.spark.sharded.set_expressions import EVERYTHING, OPERATORS, part_of
 from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.syntax import Atom
 
@@ -40,7 +50,7 @@ class SparkFacts:
         return SparkFacts(self.driver, operate(self.driver, "&", self.node, other.node))
 
     def _known(self) -> SetNode:
-        """The node, so that it is known exactly how much it has."""
+        """The node, evaluated if its size is not exact."""
         node = self.node.resolved()
         return node if node.exact else self.driver.force(node)
 
@@ -80,12 +90,12 @@ class SparkFacts:
         return node.rows(part_of(atom, self.driver.dictionary.encode)) > 0
 
     def to_local(self) -> LocalFacts:
-        """All of it, in this process."""
+        """All facts, in this process."""
         node = self.node.resolved()
         return node.facts if isinstance(node, DriverSet) else self.driver.reader.whole(node.id, EVERYTHING)
 
     def shard_files(self) -> list[str | None]:
-        """The file of each shard that has facts; they last as long as this set does."""
+        """The file of each shard that has facts, else None. The files exist as long as this set."""
         node = self.driver.force(self.node)
         if isinstance(node, DriverSet):
             node = self.node = self.driver.write(node.facts)
@@ -94,7 +104,7 @@ class SparkFacts:
 
 
 def is_nonempty(driver: Driver, node: SetNode) -> bool:
-    """Whether there is any fact; found out without a job where that can be seen."""
+    """Whether the set has a fact. This runs a job only if the statistics do not tell."""
     node = node.resolved()
     if node.exact or node.total() == 0:
         return node.total() > 0
@@ -108,7 +118,7 @@ def is_nonempty(driver: Driver, node: SetNode) -> bool:
 
 
 def operate(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
-    """The node of an operation; the work is done now if it is little."""
+    """The node of an operation. The driver computes it now if that is little work."""
     left, right = one.resolved(), other.resolved()
     if op == "-":
         for known in (one, left):
@@ -119,7 +129,7 @@ def operate(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
     if simple is not None:
         return simple
     if isinstance(left, DriverSet) and isinstance(right, DriverSet):
-        return driver.hold(_apply(op, left.facts, right.facts))
+        return driver.hold(OPERATORS[op](left.facts, right.facts))
     if isinstance(left, DriverSet) and op != "|":
         found = within(driver.reader, right, left.facts)
         rest = driver.hold(found if op == "&" else left.facts - found)
@@ -132,12 +142,8 @@ def operate(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
     return _compacted(driver, op, one, other)
 
 
-def _apply(op: str, left: LocalFacts, right: LocalFacts) -> LocalFacts:
-    return left | right if op == "|" else left - right if op == "-" else left & right
-
-
 def _simplified(driver: Driver, op: str, left: SetNode, right: SetNode) -> SetNode | None:
-    """The result where it is one of the two, or nothing."""
+    """The result if it is empty or one of the two sets, else None."""
     nothing = LocalFacts(driver.dictionary, {})
     if left is right:
         return driver.hold(nothing) if op == "-" else left
@@ -151,7 +157,7 @@ def _simplified(driver: Driver, op: str, left: SetNode, right: SetNode) -> SetNo
 
 
 def _compacted(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode:
-    """An operation on a set that the same operation was done to before: small changes are made one, as runs are."""
+    """A `SetOperation`. It merges earlier small changes of the same set by the same operation, like runs of a table."""
     if one.resolved().depth > tuning.EXPRESSION_DEPTH:
         driver.force(one)
     made = SetOperation(op, one, other)
@@ -163,21 +169,21 @@ def _compacted(driver: Driver, op: str, one: SetNode, other: SetNode) -> SetNode
         together = driver.hold(reduce(or_, (c.facts for c in last if isinstance(c, DriverSet))))
         left = made.left
         assert isinstance(left, SetOperation)
-        settled = _compacted(driver, op, left.left, together)
+        compact = _compacted(driver, op, left.left, together)
     elif len(changes) >= tuning.UNMERGED_SETS:
         start = _start(changes)
         together = reduce(lambda a, b: SetOperation("|", a, b), changes[start:])
         driver.force(together)
-        settled = reduce(lambda a, b: SetOperation(op, a, b), [base, *changes[:start], together])
+        compact = reduce(lambda a, b: SetOperation(op, a, b), [base, *changes[:start], together])
     else:
         return made
-    settled.exact = settled.exact or made.exact
-    settled.disjoint_with |= made.disjoint_with
-    return settled
+    compact.exact = compact.exact or made.exact
+    compact.disjoint_with |= made.disjoint_with
+    return compact
 
 
 def _spine(node: SetOperation) -> tuple[list[SetNode], SetNode]:
-    """What was added to a set, or taken from it, by the same operation again and again; and the set."""
+    """The sets that the same operation has added to a base set, or removed from it; and the base set."""
     changes: list[SetNode] = []
     base: SetNode = node
     while isinstance(base, SetOperation) and base.op == node.op and not isinstance(base.right, SetOperation):
@@ -187,7 +193,7 @@ def _spine(node: SetOperation) -> tuple[list[SetNode], SetNode]:
 
 
 def _start(changes: Sequence[SetNode]) -> int:
-    """From which change on they are made one: the last few, and those before that are not much larger than these."""
+    """The first change to merge: the last few are merged, and those before them that are not much larger."""
     start = len(changes) - tuning.UNMERGED_SETS // 4
     tail = sum(c.total() for c in changes[start:])
     while start > 0 and changes[start - 1].total() < 2 * tail:
@@ -226,8 +232,7 @@ class SparkTally:
     def _sum(self, op: str, other: SparkTally) -> SparkTally:
         driver, left, right = self.driver, self.node.resolved(), other.node.resolved()
         if isinstance(left, DriverTally) and isinstance(right, DriverTally):
-            tally = left.tally + right.tally if op == "+" else left.tally - right.tally
-            return SparkTally(driver, driver.hold_tally(tally))
+            return SparkTally(driver, driver.hold_tally(OPERATORS[op](left.tally, right.tally)))
         if not right.total():
             return self
         if op == "+" and not left.total():

@@ -1,14 +1,13 @@
-"""Expressions over sets in shards, as the driver holds them: `| - &` builds a node and does no work.
+"""Sets and tallies in shards, as the driver holds them: `| - &` and `+ -` build a node and do no work.
 
-    Held        a small set, in the driver's memory
-    Leaf        a set in files
-    Op, Only    expressions
-    Positive    the facts of a tally that count
+    DriverSet, DriverTally      in the driver's memory, because they are small
+    StoredSet, StoredTally      in shard files
+    SetOperation, OfPredicate   expressions over sets
+    TallySum, CountsOf          expressions over tallies
+    PositiveFacts, Ones         a set made from a tally, and a tally made from a set
 
-A node knows at most how many rows of each relation it has (`rows`), which is what plans and `may_match` ask. When
-somebody needs to know exactly, the engine has the node written as a leaf and the node stands for that from then on.
-
-What sets and tallies in shards have in common: an expression that is evaluated when somebody needs to know.
+A node knows an upper bound of the number of rows of each relation (`stats`). Plans and `may_match` use this bound. When
+the exact number is needed, the driver evaluates the node, and the node stands for the result from then on.
 """
 
 from __future__ import annotations
@@ -18,25 +17,33 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from tidelog.engines.local.facts import LocalFacts, Relation
+from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark.cluster.cluster import ScratchFiles
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.set_expressions import (
     Copy,
-    DriverSetSpec,
+    CountsOfSpec,
+    DriverFileSpec,
     OfPredicateSpec,
+    OnesSpec,
+    OperationSpec,
     PositiveFactsSpec,
-    SetOperationSpec,
     SetPart,
     Spec,
     StoredSetSpec,
+    StoredTallySpec,
 )
-from tidelog.engines.spark.sharded.shard_files import ShardFile, Stat, has_argument, rows_of
-
-if TYPE_CHECKING:
-    from tidelog.engines.spark.sharded.tally_nodes import TallyNode
+from tidelog.engines.spark.sharded.shard_files import (
+    RelationRows,
+    ShardFile,
+    Stat,
+    has_argument,
+    rows_of,
+    weighted_rows,
+)
 
 N = TypeVar("N", bound="LazyNode[Any]")
 
@@ -45,53 +52,49 @@ LIVE_NODES: weakref.WeakValueDictionary[int, SetNode | TallyNode] = weakref.Weak
 
 
 class LazyNode(Generic[N]):
-    """A node of an expression of kind N. `exact`: `stats` is what there is, not only what there may be at most."""
+    """A node of an expression; N is its type. `exact`: `stats` is exact, and not only an upper bound."""
 
     exact = False
-    depth = 0
 
-    def __init__(self) -> None:
+    def __init__(self, *children: SetNode | TallyNode) -> None:
         self.id = next(_NUMBERS)
         LIVE_NODES[self.id] = cast("SetNode | TallyNode", self)
+        self.children = tuple(child.resolved() for child in children)
+        self.depth: int = max((child.depth + 1 for child in self.children), default=0)
         self._result: N | None = None
 
     def resolved(self) -> N:
-        """The node to use for this one: itself, or what it was found to be."""
+        """The node to use instead of this one: its result if it was evaluated, else itself."""
         return cast(N, self) if self._result is None else cast(N, self._result.resolved())
 
     def replace_with(self, result: N) -> None:
-        """From now on it stands for another node, and what it was made of is not needed for it."""
+        """Let this node stand for `result` from now on, and release its children."""
         self._result = result
-        self.release()
-
-    def release(self) -> None:
-        """Let go of what it was made of."""
+        self.children = ()
 
     @cached_property
     def stats(self) -> Mapping[Relation, Stat]:
-        return self._counted()
+        """The rows of each relation, at most."""
+        return self._stats() if self._result is None else self.resolved().stats
 
-    def _counted(self) -> Mapping[Relation, Stat]:
+    def _stats(self) -> Mapping[Relation, Stat]:
         raise NotImplementedError
 
     def total(self) -> int:
         return sum(stat.rows for stat in self.stats.values())
 
-    @property
-    def children(self) -> tuple[SetNode | TallyNode, ...]:
-        return ()
-
     def spec(self) -> Spec:
+        """The node as tasks read it. It names the children by the ids under which `walk` yields them."""
         raise NotImplementedError
 
 
 class SetNode(LazyNode["SetNode"]):
     """A set of facts."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.differences: dict[int, SetNode] = {}  # what is left without some sets, by their ids, where that is known
-        self.disjoint_with: frozenset[int] = frozenset()  # the ids of sets that it shares no fact with
+    def __init__(self, *children: SetNode | TallyNode) -> None:
+        super().__init__(*children)
+        self.differences: dict[int, SetNode] = {}  # by the id of a set: this set without it, where that is known
+        self.disjoint_with: frozenset[int] = frozenset()  # the ids of sets that share no fact with this one
         self._rows: dict[SetPart, int] = {}
         self._reading: dict[SetPart, int] = {}
 
@@ -100,40 +103,40 @@ class SetNode(LazyNode["SetNode"]):
         super().replace_with(result)
 
     def rows(self, part: SetPart) -> int:
-        """How many facts a part has at most."""
+        """The number of facts in a part, at most."""
         found = self._rows.get(part)
         if found is None:
-            found = self._rows[part] = self._most(part)
+            found = self._rows[part] = self._count_rows(part)
         return found
 
-    def _most(self, part: SetPart) -> int:
-        return sum(_in_part(self.stats[relation], part) for relation in part.among(self.stats))
+    def _count_rows(self, part: SetPart) -> int:
+        return sum(_rows_with_value(self.stats[relation], part) for relation in part.among(self.stats))
 
     def reading(self, part: SetPart) -> int:
-        """How many rows have to be read to evaluate a part."""
+        """The number of rows that a task reads to evaluate a part."""
         found = self._reading.get(part)
         if found is None:
-            found = self._reading[part] = self._to_read(part)
+            found = self._reading[part] = self._count_reading(part)
         return found
 
-    def _to_read(self, part: SetPart) -> int:
+    def _count_reading(self, part: SetPart) -> int:
         return self.rows(part)
 
     def is_disjoint(self, other: SetNode) -> bool:
-        """True only if they are known to share no fact."""
+        """True only if the two sets are known to share no fact."""
         return bool(
             self.disjoint_with & {other.id, other.resolved().id} or other.disjoint_with & {self.id, self.resolved().id}
         )
 
 
-def _in_part(stat: Stat, part: SetPart) -> int:
+def _rows_with_value(stat: Stat, part: SetPart) -> int:
     if part.value is None or stat.popular is None:
         return stat.rows
     return stat.popular.get(part.value, 0)
 
 
 class DriverSet(SetNode):
-    """A small set in the driver's memory; its file is written when a task has to read it."""
+    """A small set in the driver's memory. Its file is written when a task first reads it."""
 
     exact = True
 
@@ -142,46 +145,51 @@ class DriverSet(SetNode):
         self.facts = facts
         self.scratch = scratch
 
-    def _counted(self) -> Mapping[Relation, Stat]:
+    def _stats(self) -> Mapping[Relation, Stat]:
         return {relation: Stat(len(table), table.arity) for relation, table in self.facts.tables.items()}
 
     def total(self) -> int:
         return len(self.facts)
 
-    def _most(self, part: SetPart) -> int:
-        rows = super()._most(part)
+    def _count_rows(self, part: SetPart) -> int:
+        rows = super()._count_rows(part)
         if part.value is None or not rows:
             return rows
         tables = map(self.facts.table, part.among(self.stats))
         return sum(len(t) for t in tables if t is not None and t.may_hold(1, part.value))
 
     @cached_property
-    def _path(self) -> str:
-        written = shard_files.write(self.scratch, list(rows_of(self.facts)))
-        ScratchFiles(self, (written.path,))
-        return written.path
+    def _file(self) -> DriverFileSpec:
+        return _write_file(self, self.scratch, list(rows_of(self.facts)))
 
     def spec(self) -> Spec:
-        return DriverSetSpec(self._path)
+        return self._file
+
+
+def _write_file(owner: object, scratch: Path, rows: Sequence[RelationRows]) -> DriverFileSpec:
+    """Write the rows of a node to a file, which is deleted with the node."""
+    written = shard_files.write(scratch, rows)
+    ScratchFiles(owner, (written.path,))
+    return DriverFileSpec(written.path)
 
 
 class StoredSet(SetNode):
-    """A set in files. Those by the first argument go with it if they are `owned`; copies always do."""
+    """A set in shard files. All files are deleted with it, but those by the first argument only if they are `owned`."""
 
     exact = True
 
     def __init__(self, written: Sequence[ShardFile | None], owned: bool = True) -> None:
         super().__init__()
-        self.copies: list[Copy] = [Copy(0, None, tuple(w.path if w else None for w in written))]
+        self.copies: list[Copy] = [Copy(0, None, _paths(written))]
         self._files = ScratchFiles(self, filter(None, self.copies[0].paths) if owned else ())
-        self._sum = total_stats(written)
+        self._total_stats = add_stats(*(file.stats for file in written if file))
 
-    def _counted(self) -> Mapping[Relation, Stat]:
-        return self._sum
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return self._total_stats
 
     def add(self, key: int, relations: frozenset[Relation], written: Sequence[ShardFile | None]) -> None:
-        """A copy by another argument."""
-        self.copies.append(Copy(key, relations, tuple(w.path if w else None for w in written)))
+        """Add a copy that is partitioned by another argument."""
+        self.copies.append(Copy(key, relations, _paths(written)))
         self._files.add(*filter(None, self.copies[-1].paths))
 
     def lacks(self, key: int, part: SetPart) -> set[Relation]:
@@ -194,11 +202,15 @@ class StoredSet(SetNode):
         return StoredSetSpec(tuple(self.copies))
 
 
-def total_stats(written: Iterable[ShardFile | None]) -> dict[Relation, Stat]:
-    """What the pieces of a set have together."""
+def _paths(written: Sequence[ShardFile | None]) -> tuple[str | None, ...]:
+    return tuple(file.path if file else None for file in written)
+
+
+def add_stats(*parts: Mapping[Relation, Stat]) -> dict[Relation, Stat]:
+    """The sum of some statistics."""
     together: dict[Relation, Stat] = {}
-    for block in written:
-        for relation, stat in block.stats.items() if block else ():
+    for part in parts:
+        for relation, stat in part.items():
             before = together.get(relation)
             together[relation] = stat if before is None else before.plus(stat)
     return together
@@ -207,99 +219,179 @@ def total_stats(written: Iterable[ShardFile | None]) -> dict[Relation, Stat]:
 class SetOperation(SetNode):
     """`| - &` of two sets."""
 
-    def __init__(self, op: str, left: SetNode, right: SetNode, exact: bool = False) -> None:
-        super().__init__()
+    def __init__(self, op: str, left: SetNode, right: SetNode) -> None:
+        super().__init__(left, right)
         self.op = op
-        self.left, self.right = left.resolved(), right.resolved()
-        self.depth = max(self.left.depth, self.right.depth) + 1
-        disjoint = op == "|" and self.left.exact and self.right.exact and left.is_disjoint(right)
-        self.exact = exact or disjoint
+        self.exact = op == "|" and self.left.exact and self.right.exact and left.is_disjoint(right)
         if op == "-":
             self.disjoint_with = frozenset((right.id, self.right.id))
 
-    def release(self) -> None:
-        self.left = self.right = self.resolved()
+    @property
+    def left(self) -> SetNode:
+        return cast(SetNode, self.children[0].resolved())
 
     @property
-    def children(self) -> tuple[SetNode | TallyNode, ...]:
-        return self.left, self.right
+    def right(self) -> SetNode:
+        return cast(SetNode, self.children[1].resolved())
 
-    def _counted(self) -> Mapping[Relation, Stat]:
+    def _stats(self) -> Mapping[Relation, Stat]:
         left, right = self.left.stats, self.right.stats
         if self.op == "-":
             return left
         if self.op == "&":
             return {r: min(left[r], right[r], key=lambda stat: stat.rows) for r in left.keys() & right.keys()}
-        together = dict(left)
-        for relation, stat in right.items():
-            before = together.get(relation)
-            together[relation] = stat if before is None else before.plus(stat)
-        return together
+        return add_stats(left, right)
 
-    def _most(self, part: SetPart) -> int:
+    def _count_rows(self, part: SetPart) -> int:
         left, right = self.left.rows(part), self.right.rows(part)
         return left + right if self.op == "|" else left if self.op == "-" else min(left, right)
 
-    def _to_read(self, part: SetPart) -> int:
+    def _count_reading(self, part: SetPart) -> int:
         return self.left.reading(part) + self.right.reading(part)
 
     def spec(self) -> Spec:
-        return SetOperationSpec(self.op, self.left.id, self.right.id)
+        return OperationSpec(self.op, self.children[0].id, self.children[1].id)
 
 
 class OfPredicate(SetNode):
     """The facts of one predicate."""
 
     def __init__(self, source: SetNode, predicate: str) -> None:
-        super().__init__()
-        self.source, self.predicate = source.resolved(), predicate
-        self.depth = self.source.depth + 1
+        super().__init__(source)
+        self.predicate = predicate
         self.exact = self.source.exact
 
-    def release(self) -> None:
-        self.source = self.resolved()
-
     @property
-    def children(self) -> tuple[SetNode | TallyNode, ...]:
-        return (self.source,)
+    def source(self) -> SetNode:
+        return cast(SetNode, self.children[0].resolved())
 
-    def _counted(self) -> Mapping[Relation, Stat]:
+    def _stats(self) -> Mapping[Relation, Stat]:
         return {r: s for r, s in self.source.stats.items() if r[0] == self.predicate}
 
     def spec(self) -> Spec:
-        return OfPredicateSpec(self.source.id, self.predicate)
+        return OfPredicateSpec(self.children[0].id, self.predicate)
 
 
 class PositiveFacts(SetNode):
     """The facts of a tally whose count is positive."""
 
     def __init__(self, tally: TallyNode) -> None:
-        super().__init__()
-        self._tally: TallyNode | None = tally.resolved()
-        self._most_of = self._tally.stats
-        self.depth = self._tally.depth + 1
-
-    def release(self) -> None:
-        self._tally = None
-
-    @property
-    def children(self) -> tuple[SetNode | TallyNode, ...]:
-        return (self._tally,) if self._tally is not None else ()
+        super().__init__(tally)
 
     @property
     def tally(self) -> TallyNode:
-        assert self._tally is not None
-        return self._tally
+        return cast(TallyNode, self.children[0].resolved())
 
-    def _counted(self) -> Mapping[Relation, Stat]:
-        return self._most_of
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return self.tally.stats
 
     def spec(self) -> Spec:
-        return PositiveFactsSpec(self.tally.id)
+        return PositiveFactsSpec(self.children[0].id)
+
+
+class TallyNode(LazyNode["TallyNode"]):
+    """Facts and their counts."""
+
+
+class DriverTally(TallyNode):
+    """A small tally in the driver's memory. Its file is written when a task first reads it."""
+
+    exact = True
+
+    def __init__(self, tally: LocalTally, scratch: Path) -> None:
+        super().__init__()
+        self.tally = tally
+        self.scratch = scratch
+
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return {r: Stat(len(c), c.flat.run.layout.arity) for r, c in self.tally.counts.items()}
+
+    @cached_property
+    def _file(self) -> DriverFileSpec:
+        return _write_file(self, self.scratch, weighted_rows(self.tally))
+
+    def spec(self) -> Spec:
+        return self._file
+
+
+class StoredTally(TallyNode):
+    """A tally in shard files."""
+
+    exact = True
+
+    def __init__(self, written: Sequence[ShardFile | None]) -> None:
+        super().__init__()
+        self._spec = StoredTallySpec(_paths(written))
+        self._total_stats = add_stats(*(file.stats for file in written if file))
+        ScratchFiles(self, filter(None, self._spec.paths))
+
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return self._total_stats
+
+    def spec(self) -> Spec:
+        return self._spec
+
+
+class TallySum(TallyNode):
+    """`+ -` of two tallies."""
+
+    def __init__(self, op: str, left: TallyNode, right: TallyNode) -> None:
+        super().__init__(left, right)
+        self.op = op
+
+    @property
+    def left(self) -> TallyNode:
+        return cast(TallyNode, self.children[0].resolved())
+
+    @property
+    def right(self) -> TallyNode:
+        return cast(TallyNode, self.children[1].resolved())
+
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return add_stats(self.left.stats, self.right.stats)
+
+    def spec(self) -> Spec:
+        return OperationSpec(self.op, self.children[0].id, self.children[1].id)
+
+
+class CountsOf(TallyNode):
+    """The counts of the facts of a set."""
+
+    def __init__(self, tally: TallyNode, facts: SetNode) -> None:
+        super().__init__(tally, facts)
+
+    @property
+    def operands(self) -> tuple[TallyNode, SetNode]:
+        tally, facts = self.children
+        return cast(TallyNode, tally.resolved()), cast(SetNode, facts.resolved())
+
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return self.operands[1].stats
+
+    def spec(self) -> Spec:
+        return CountsOfSpec(self.children[0].id, self.children[1].id)
+
+
+class Ones(TallyNode):
+    """The facts of a set, each with the count 1."""
+
+    def __init__(self, facts: SetNode) -> None:
+        super().__init__(facts)
+        self.exact = self.facts.exact
+
+    @property
+    def facts(self) -> SetNode:
+        return cast(SetNode, self.children[0].resolved())
+
+    def _stats(self) -> Mapping[Relation, Stat]:
+        return self.facts.stats
+
+    def spec(self) -> Spec:
+        return OnesSpec(self.children[0].id)
 
 
 def walk(roots: Iterable[SetNode | TallyNode]) -> Iterator[tuple[int, SetNode | TallyNode]]:
-    """Every node that some expressions are made of: the id it is known by, and what is used for it now."""
+    """Yield every node below some roots: its id, and the node that stands for it now."""
     seen: set[int] = set()
     waiting = list(roots)
     while waiting:

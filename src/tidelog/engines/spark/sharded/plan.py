@@ -1,15 +1,15 @@
-"""Where the body of a rule is joined: steps, each of them an ordinary rule that runs at every shard over its part.
+"""The distributed join of a rule body: steps, each an ordinary rule that runs at every shard over the shard's facts.
 
-A step has a *place*, a variable: at the home of each value of it, all large atoms that contain the variable are local.
-Atoms with few facts are read whole at every shard. What a step finds are bindings of all variables so far, so that
-matches keep their number; they travel to the place of the next step.
+A step is *partitioned by* a variable: at the shard of each value, all large atoms that contain the variable are local.
+Every shard reads small atoms whole. A step returns bindings of all variables so far, so that the number of matches is
+kept. They are shuffled to the shards of the variable of the next step.
 
     [?x, a, Student] :- [?x, a, Person], [?x, takes, ?y], [?y, a, Course]
 
     at ?x   (bindings)(?x, ?y) :- [?x, a, Person]@0, [?x, takes, ?y]@0     sent to ?y
     at ?y   [?x, a, Student] :- (bindings)(?x, ?y), [?y, a, Course]@0
 
-`@i` is the copy by argument i, `@all` the whole set. A plan depends on sizes, never on facts.
+`@i` is the copy that is partitioned by argument i, `@all` the whole set. A plan depends on sizes, never on facts.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ ALL = -1
 BINDINGS = "(bindings)"
 
 _NUMBERS = count()
-Skewed = Callable[[int, int], bool]  # whether few values are most of an argument: (number of the source, argument)
+Skewed = Callable[[int, int], bool]  # (number of a source, argument): whether few values are most of the argument
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What an atom of a step reads: the source with this number, by this argument or ALL of it; None: the bindings."""
+    """What an atom of a step reads: a source (None: the bindings), partitioned by the argument `key`, or ALL of it."""
 
     source: int | None
     key: int
@@ -48,12 +48,15 @@ class Read:
 
 @dataclass(frozen=True)
 class PlanStep:
-    """One rule at its place. `sent` is the place of the next step, if there is one; None: the first shard."""
+    """A rule, the variable it is partitioned by, and the variable by which its bindings are shuffled next.
+
+    `repartition_by` is None at the last step, and if the bindings go to the first shard.
+    """
 
     partitioned_by: Variable | None
     rule: Rule
     reads: tuple[Read, ...]
-    alone: bool = False  # only the first shard has something to do
+    alone: bool = False  # only the first shard runs the step
     repartition_by: Variable | None = None
 
     def describe(self) -> str:
@@ -79,7 +82,10 @@ class RulePlan:
 
 
 def plan(rule: Rule, sizes: Sequence[int], few: int, skewed: Skewed = lambda source, argument: False) -> RulePlan:
-    """A plan for a rule whose atoms, negated ones included, read so many rows; up to `few` are read everywhere."""
+    """A plan for a rule.
+
+    `sizes`: the rows that each atom reads, negated atoms included. Every shard reads an atom of up to `few` rows whole.
+    """
     return RulePlan(next(_NUMBERS), tuple(_Planner(rule, sizes, few, skewed).steps()))
 
 
@@ -118,7 +124,7 @@ class _Planner:
         self.binding |= {e.literal.variable for e in self.open if isinstance(e.literal, Assignment)}
         self.bound: list[Variable] = []
         self.partitioned_by: Variable | None = None
-        self.chosen: list[tuple[_PlanLiteral, int]] = []  # what the current step has, and how it reads it
+        self.chosen: list[tuple[_PlanLiteral, int]] = []  # the literals of the current step, and the key of each
 
     def steps(self) -> Iterator[PlanStep]:
         alone = self._begin()
@@ -136,7 +142,7 @@ class _Planner:
             self._take_large()
 
     def _begin(self) -> bool:
-        """The first step: the largest atom and a place in it. True if it has none and only one shard may do it."""
+        """Choose the first atom, the largest, and the variable of the first step. True if there is no atom."""
         atoms = [e for e in self.open if isinstance(e.literal, Atom)]
         if not atoms:
             return True
@@ -155,12 +161,12 @@ class _Planner:
         return False
 
     def _local_to(self, variable: Variable, anchor: _PlanLiteral | None = None) -> int:
-        """How many rows of large atoms would be local."""
+        """A score: the rows of large atoms that would be local if a step were partitioned by the variable."""
         others = (e for e in self._atoms() if e is not anchor and e.is_large)
         return sum(e.size + 1 for e in others if e.argument(variable) is not None)
 
     def _is_skewed(self, variable: Variable) -> bool:
-        """Whether a shard that is the home of one of its values would get too much."""
+        """Whether one shard would get too many rows if a step were partitioned by the variable."""
         read = [(e, e.argument(variable)) for e in self._atoms() if e.is_large]
         return any(a is not None and e.source is not None and self.skewed(e.source, a) for e, a in read)
 
@@ -179,14 +185,16 @@ class _Planner:
         self.bound += [v for v in dict.fromkeys(variables) if v not in self.bound]
 
     def _take_large(self) -> None:
-        """Large atoms that are local to the place."""
+        """Choose all large atoms that are local in this step."""
         for entry in [e for e in self.open if isinstance(e.literal, Atom) and e.is_large]:
             argument = entry.argument(self.partitioned_by)
             if argument is not None:
                 self._choose(entry, argument)
 
     def _fill(self) -> None:
-        """Everything else that can be done here; also a product with an atom that nothing reaches, however large."""
+        """Choose all other literals that can be evaluated in this step. An atom without a shared variable makes a
+        product.
+        """
         while True:
             ready = [(e, key) for e in self.open if (key := self._readable(e)) is not None]
             for entry, key in ready:
@@ -198,7 +206,7 @@ class _Planner:
                 self._choose(min(atoms, key=lambda e: e.size), ALL)
 
     def _readable(self, entry: _PlanLiteral) -> int | None:
-        """How a literal can be read at this place now: an argument or ALL (also for what reads nothing); else None."""
+        """The key by which this step can read a literal now (ALL for a literal that reads nothing), or None."""
         literal = entry.literal
         if isinstance(literal, Condition | Assignment):
             return ALL if all(v in self.bound for v in expression_variables(literal.expression)) else None
@@ -217,14 +225,14 @@ class _Planner:
         return not variables or any(v in self.bound for v in variables)
 
     def _groups_are_here(self, alone: bool) -> bool:
-        """Whether all matches of a group are at one shard, if the rule has groups."""
+        """Whether all matches of a group are at one shard. True if the rule has no aggregate."""
         return self.rule.aggregate is None or alone or self.partitioned_by in self._keys()
 
     def _keys(self) -> list[Variable]:
         return list(self.rule.heads[0].variables())
 
     def _next_variable(self) -> Variable | None:
-        """Where the bindings go: to most of the large atoms; or to what a negated atom, then an aggregate, needs."""
+        """The variable to shuffle the bindings by: that of most large atoms, else of a negated atom or an aggregate."""
         for kind in (Atom, Negation):
             waiting = [e for e in self.open if isinstance(e.literal, kind)]
             variables = [v for v in self.bound if any(e.argument(v) is not None for e in waiting)]

@@ -1,21 +1,27 @@
-"""Sets of facts and tallies as tasks are told of them: small values that name files and say how they are combined.
+"""Sets and tallies as tasks read them: small values that name files and operations.
 
-A set is never sent to a task. It is an expression over leaves, which are files, and a task evaluates it for its shard
-and only for the relations it reads: see `reader`.
+The driver never sends a set to a task. It sends an expression over files. `worker_cache.SetReader` evaluates the
+expression for one shard, and only for the relations that the task reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import NamedTuple
+import operator
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
 
 from tidelog.engines.local.facts import WHOLE, Relation
 from tidelog.model.terms import TRIPLE, Term
-from tidelog.rules.syntax import Atom
+from tidelog.rules.syntax import Atom, Rule
+
+# The operations of `OperationSpec`, on two sets or on two tallies.
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "|": operator.or_, "-": operator.sub, "&": operator.and_, "+": operator.add,
+}  # fmt: skip
 
 
 class SetPart(NamedTuple):
-    """The part of a set that somebody reads: one relation, all triples, or all; or only rows with one second column."""
+    """The part of a set that a rule reads: one relation, all triples, or all facts. `value` selects a second column."""
 
     predicate: str | None = None
     split: int | None = None  # None: triples of any predicate
@@ -25,7 +31,7 @@ class SetPart(NamedTuple):
         return self.predicate is None or (relation[0] == self.predicate and self.split in (None, relation[1]))
 
     def among(self, relations: Collection[Relation]) -> Collection[Relation]:
-        """Those of some relations that belong to it; one that is named is not searched for."""
+        """The given relations that belong to this part."""
         if self.predicate is None or self.split is None:
             return [r for r in relations if self.has(r)]
         return [(self.predicate, self.split)] if (self.predicate, self.split) in relations else []
@@ -38,8 +44,13 @@ class SetPart(NamedTuple):
 EVERYTHING = SetPart()
 
 
+def atoms_of(rule: Rule) -> list[Atom]:
+    """The atoms of a body that read facts, negated ones included, in order."""
+    return [b if isinstance(b, Atom) else b.atom for b in rule.literals]
+
+
 def part_of(atom: Atom, encode: Callable[[Term], int]) -> SetPart:
-    """What an atom reads."""
+    """The part of a set that an atom reads."""
     if atom.predicate != TRIPLE:
         second = atom.args[1] if len(atom.args) == 2 else None
         return SetPart(atom.predicate, WHOLE, encode(second) if isinstance(second, str) else None)
@@ -49,10 +60,10 @@ def part_of(atom: Atom, encode: Callable[[Term], int]) -> SetPart:
 
 
 class Copy(NamedTuple):
-    """The facts of some relations, each at the home of one argument: a file for each shard that has any."""
+    """The facts of some relations, partitioned by one argument: a file for each shard that has facts."""
 
     key: int
-    relations: frozenset[Relation] | None  # None: all that the set has
+    relations: frozenset[Relation] | None  # None: all relations of the set
     paths: tuple[str | None, ...]
 
     def has(self, relation: Relation) -> bool:
@@ -65,14 +76,14 @@ class StoredSetSpec(NamedTuple):
     copies: tuple[Copy, ...]
 
 
-class DriverSetSpec(NamedTuple):
-    """A small set in one file, which every place reads."""
+class DriverFileSpec(NamedTuple):
+    """A small set or tally in one file, which every task reads."""
 
     path: str
 
 
-class SetOperationSpec(NamedTuple):
-    """`| - &` of two sets."""
+class OperationSpec(NamedTuple):
+    """`| - &` of two sets, or `+ -` of two tallies."""
 
     op: str
     left: int
@@ -92,27 +103,10 @@ class PositiveFactsSpec(NamedTuple):
     tally: int
 
 
-FactsSpec = StoredSetSpec | DriverSetSpec | SetOperationSpec | OfPredicateSpec | PositiveFactsSpec
-
-
 class StoredTallySpec(NamedTuple):
-    """A tally in files: each fact with its count at the home of its first argument."""
+    """A tally in files: each fact with its count, in the shard of its first argument."""
 
     paths: tuple[str | None, ...]
-
-
-class DriverTallySpec(NamedTuple):
-    """A small tally in one file."""
-
-    path: str
-
-
-class TallySumSpec(NamedTuple):
-    """`+ -` of two tallies."""
-
-    op: str
-    left: int
-    right: int
 
 
 class CountsOfSpec(NamedTuple):
@@ -123,10 +117,11 @@ class CountsOfSpec(NamedTuple):
 
 
 class OnesSpec(NamedTuple):
-    """Each fact of a set, once."""
+    """The facts of a set, each with the count 1."""
 
     facts: int
 
 
-TallySpec = StoredTallySpec | DriverTallySpec | TallySumSpec | CountsOfSpec | OnesSpec
+FactsSpec = StoredSetSpec | DriverFileSpec | OperationSpec | OfPredicateSpec | PositiveFactsSpec
+TallySpec = StoredTallySpec | DriverFileSpec | OperationSpec | CountsOfSpec | OnesSpec
 Spec = FactsSpec | TallySpec

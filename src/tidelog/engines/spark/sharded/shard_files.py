@@ -1,17 +1,17 @@
-"""Pieces: packed rows of some relations as bytes, in a file that is mapped or in a parcel; and where rows are at home.
+"""Shard files: packed rows of some relations as bytes, in a mapped file or in a message; and the shard of a row.
 
     header length (8 bytes), header (JSON), then aligned int64 arrays: the sorted rows of each relation
 
-A piece file is written once under a name that no other attempt has, and never changed; whoever reads it maps it, so
-that all processes of a machine share its pages. A shard is the facts whose *key* argument has its home there:
+A shard file is written once, under a name that no other attempt has, and never changes. Processes map it, so all
+processes of a machine share its pages. Facts are partitioned by the hash of one argument, the *key*:
 
-    key 0   each fact at the home of its first argument, facts without arguments at shard 0
-    key i   each fact at the home of its argument i; a triple's arguments are 0 subject, 1 predicate, 2 object
+    key 0   the first argument; facts without arguments are in shard 0
+    key i   argument i; the arguments of a triple are 0 subject, 1 predicate, 2 object
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +20,15 @@ from uuid import uuid4
 import numpy as np
 
 from tidelog import tuning
+from tidelog.dictionary import Dictionary
 from tidelog.engines.local.facts import LocalFacts, Relation
+from tidelog.engines.local.tally import LocalTally
 from tidelog.kernel import rows as packed
 from tidelog.kernel.array_file import ArrayReader, ArrayWriter, Place, map_arrays
+from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.rows import Ints, Layout
 from tidelog.kernel.run import ColumnOrder, Run, order_for
+from tidelog.kernel.table import Table
 from tidelog.model.terms import TRIPLE
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -33,7 +37,7 @@ _HIGH = np.uint64(33)
 
 @dataclass(frozen=True, slots=True)
 class RelationRows:
-    """Packed rows of one relation, in a tally with the weight of each."""
+    """Packed rows of one relation; in a tally, each with its weight."""
 
     relation: Relation
     layout: Layout
@@ -48,23 +52,28 @@ class RelationRows:
         return RelationRows(self.relation, self.layout, self.rows[:, index], weight)
 
     def distinct(self) -> RelationRows:
-        """Sorted, each row once."""
+        """The rows sorted, without duplicates."""
         return RelationRows(self.relation, self.layout, packed.distinct(self.rows))
 
+    def counts(self) -> RowCounts:
+        """The rows of a tally with their weights."""
+        assert self.weight is not None
+        return RowCounts.of_run(WeightedRun(Run(self.layout, self.rows), self.weight))
+
     def key_column(self, key: int) -> Ints | int:
-        """The ids of an argument: a column, or one id where all rows have the same."""
+        """The ids of an argument: a column, or one id if all rows have the same id."""
         if self.relation[0] == TRIPLE:
             return self.relation[1] if key == 1 else self.layout.unpack(self.rows, key // 2)
         return self.layout.unpack(self.rows, key)
 
 
 def has_argument(relation: Relation, arity: int, key: int) -> bool:
-    """Whether the facts of a relation of so many columns can be kept by an argument."""
+    """Whether the facts of a relation with `arity` columns can be partitioned by an argument."""
     return key == 0 or relation[0] == TRIPLE or key < arity
 
 
 def shards_of_ids(ids: Ints, shards: int) -> Ints:
-    """The shard of each id: a fixed mix of its bits, so that neither order nor time has a say."""
+    """The shard of each id: a fixed hash of its bits, equal in all processes."""
     mixed = (ids.astype(np.uint64) * _MIX) >> _HIGH
     return (mixed % np.uint64(shards)).astype(np.int64)
 
@@ -74,7 +83,7 @@ def shard_of_id(id_: int, shards: int) -> int:
 
 
 def split_by_shard(rows: RelationRows, key: int, shards: int) -> Iterator[tuple[int, RelationRows]]:
-    """The rows by the home of their key argument: (shard, rows), shards without rows left out. Order is kept."""
+    """Yield (shard, rows) for each shard that has rows, by the key argument. The order of the rows is kept."""
     if not rows.layout.arity:
         yield 0, rows
         return
@@ -89,30 +98,36 @@ def split_by_shard(rows: RelationRows, key: int, shards: int) -> Iterator[tuple[
             yield shard, rows.take(there)
 
 
-def rows_of(facts: LocalFacts, relations: Iterable[Relation] | None = None) -> Iterator[RelationRows]:
+def rows_of(facts: LocalFacts) -> Iterator[RelationRows]:
     """The facts as sorted rows, relation by relation."""
-    for relation in facts.tables if relations is None else relations:
+    for relation in facts.tables:
         table = facts.table(relation)
         if table is not None:
             run = table.flat
             yield RelationRows(relation, run.layout, run.rows)
 
 
+def weighted_rows(tally: LocalTally) -> list[RelationRows]:
+    """A tally as sorted rows with their weights."""
+    flat = ((relation, counts.flat) for relation, counts in tally.counts.items())
+    return [RelationRows(relation, w.run.layout, w.run.rows, w.weight) for relation, w in flat if len(w)]
+
+
 def in_messages(rows: RelationRows) -> Iterator[RelationRows]:
-    """The rows in parts that are small enough for a parcel."""
+    """Yield the rows in parts that are small enough for a message."""
     most = tuning.MESSAGE_ROWS // rows.layout.words
     for start in range(0, len(rows), most):
         yield rows.take(slice(start, start + most))
 
 
 def to_bytes(parts: Sequence[RelationRows]) -> bytes:
-    """A piece for a parcel."""
+    """The rows as bytes for a message."""
     writer, header = _container(parts, 0)
     return b"".join(writer.buffers(header))
 
 
 def _container(parts: Sequence[RelationRows], key: int) -> tuple[ArrayWriter, object]:
-    """The arrays of a piece and its header. With a key, rows are also kept in the order that starts with its column."""
+    """The arrays and the header. With a key, the rows are also stored in the order that starts with its column."""
     writer, header = ArrayWriter(), []
     for part in parts:
         entry = writer.add_run(Run(part.layout, part.rows), _orders(part, key))
@@ -128,7 +143,7 @@ def _orders(part: RelationRows, key: int) -> list[ColumnOrder]:
 
 
 class _BlockEntry(NamedTuple):
-    """A relation in the header of a piece, as `ArrayWriter.add_run` has described it, and the place of its weights."""
+    """A relation in the header: what `ArrayWriter.add_run` returned, and the place of the weights."""
 
     arity: int
     bits: int
@@ -138,7 +153,7 @@ class _BlockEntry(NamedTuple):
 
 
 class RowBlock:
-    """What `to_bytes` has packed."""
+    """Reads what `to_bytes` or `write` packed."""
 
     def __init__(self, arrays: ArrayReader) -> None:
         self._arrays = arrays
@@ -154,11 +169,8 @@ class RowBlock:
         return self._entries.keys()
 
     def count(self, relation: Relation) -> int:
-        """How many rows a relation has."""
+        """The number of rows of a relation."""
         return self._entries[relation].length
-
-    def counts(self) -> dict[Relation, int]:
-        return {relation: self.count(relation) for relation in self._entries}
 
     def rows(self, relation: Relation) -> RelationRows:
         entry = self._entries[relation]
@@ -170,13 +182,13 @@ class RowBlock:
         return map(self.rows, self._entries)
 
     def run(self, relation: Relation) -> Run:
-        """The rows of a relation as a run, always the same one, so that an order is made once."""
+        """The rows of a relation as a run. It is the same object each time, so each column order is made once."""
         if relation not in self._runs:
             self._runs[relation] = self._arrays.run(*self._entries[relation][:4])
         return self._runs[relation]
 
     def having(self, relation: Relation, value: int) -> RelationRows:
-        """The rows of a binary relation with this second column; found by an order once many were asked for."""
+        """The rows of a binary relation with this second column. After a few scans they are found by sorted order."""
         rows, order = self.rows(relation), (1, 0)
         scans = self._scans[relation] = self._scans.get(relation, 0) + 1
         run = self.run(relation)
@@ -189,8 +201,10 @@ class RowBlock:
 
 @dataclass(frozen=True, slots=True)
 class Stat:
-    """What a plan wants to know about a relation in a set. `popular`: how many rows each value of the second column
-    has, where that column has few values, as that of rdf:type does; no shard should be the home of such a value.
+    """Statistics of a relation in a set, for plans.
+
+    `popular`: the number of rows of each value of the second column, if that column has few values, like the column
+    of rdf:type. A plan does not partition by such a column.
     """
 
     rows: int
@@ -210,7 +224,7 @@ def stat(rows: RelationRows) -> Stat:
 
 
 def _popular(values: Ints) -> dict[int, int] | None:
-    """How often each value occurs, if values are few; a sample tells where it is not worth counting."""
+    """The number of occurrences of each value, or None if there are many values. A sample avoids most full counts."""
     sample = values[:: max(1, len(values) // tuning.VALUE_SAMPLE_ROWS)][: tuning.VALUE_SAMPLE_ROWS]
     if len(values) > tuning.VALUE_SAMPLE_ROWS and len(np.unique(sample)) > tuning.VALUE_SAMPLE_ROWS // 2:
         return None
@@ -226,14 +240,14 @@ def _popular(values: Ints) -> dict[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class ShardFile:
-    """A piece file, and what it has."""
+    """The path of a shard file, and the statistics of its relations."""
 
     path: str
     stats: dict[Relation, Stat] = field(default_factory=dict)
 
 
 def write(directory: Path | str, parts: Sequence[RelationRows], key: int = 0) -> ShardFile:
-    """A new piece file of sorted, distinct rows, at most one part for each relation. It has a name of its own."""
+    """Write sorted, distinct rows, at most one part for each relation, to a new file with a unique name."""
     path = Path(directory) / f"{uuid4().hex}.shard"
     writer, header = _container(parts, key)
     writer.write(path, header)
@@ -241,5 +255,13 @@ def write(directory: Path | str, parts: Sequence[RelationRows], key: int = 0) ->
 
 
 def read(path: Path | str) -> RowBlock:
-    """A piece file, mapped; the mapping lives as long as an array of it does."""
+    """Map a shard file. The mapping lives as long as one of its arrays."""
     return RowBlock(map_arrays(path))
+
+
+def read_facts(path: str | None, dictionary: Dictionary) -> LocalFacts:
+    """The facts of a shard file, or no facts for None."""
+    if path is None:
+        return LocalFacts(dictionary, {})
+    block = read(path)
+    return LocalFacts(dictionary, {relation: Table((block.run(relation),)) for relation in block.relations()})

@@ -1,16 +1,17 @@
-"""What runs at a shard: the steps of rules, and what becomes of their heads where these are at home.
+"""The functions that tasks run at a shard.
 
-    step 0  --bindings, heads-->  step 1  --…-->  settle  --pieces or few rows-->  driver
+    step 0  --bindings, heads-->  step 1  --…-->  collect_heads  --shard files or few rows-->  driver
 
-Parcels: `b3` bindings of entry 3; `h0.2` heads of result 0 by argument 2; `n` notes for the driver, which wait at the
-first shard. Heads that have arrived stay where they are until the last stage.
+The tags of messages: `b3` bindings of entry 3; `h0.2` heads of result 0, partitioned by argument 2; `n` reports for the
+driver, which wait at the first shard. Heads stay at the shard where they arrive until the last stage.
 
-Tasks that derive nothing: evaluate an expression and keep it, or keep a set by another argument.
+Other tasks evaluate an expression, or repartition a set by another argument.
 """
 
 from __future__ import annotations
 
 import pickle
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -30,17 +31,15 @@ from tidelog.engines.spark.sharded.shard_files import (
     rows_of,
     split_by_shard,
     to_bytes,
+    weighted_rows,
 )
-from tidelog.engines.spark.sharded.tally_nodes import weighted_rows
 from tidelog.engines.spark.sharded.worker_cache import Job, WorkerCache, load, worker_cache_of
-from tidelog.kernel.counts import RowCounts, WeightedRun
-from tidelog.kernel.run import Run
 
 REPORT = "n"
 
 
 class TaskReport(NamedTuple):
-    """What a task has to say to the driver besides its results."""
+    """What a task reports to the driver besides its results."""
 
     derivations: int = 0
     created: tuple[str, ...] = ()
@@ -48,17 +47,17 @@ class TaskReport(NamedTuple):
 
 
 class ShardResult(NamedTuple):
-    """Part of a result: which set it belongs to, by which argument, at which shard; a file, or few rows."""
+    """The part of a result at one shard, partitioned by the argument `key`: a file, or a few rows."""
 
     result: int
-    kind: str  # "all", or "fresh" and "stale": not in the set `right`, and in it
+    kind: str  # "all", or "fresh" (not in the set `right`) and "stale" (in it)
     key: int
     written: shard_files.ShardFile | None
     rows: bytes = b""
 
 
 def run_step(path: str, number: int, shard: int, messages: Iterator[Message]) -> Iterable[Message]:
-    """One step of every rule that has so many."""
+    """Run step `number` of every rule whose plan has that many steps."""
     job = load(path)
     return _StepTask(job, worker_cache_of(job), number, shard).run(messages)
 
@@ -69,13 +68,13 @@ class _StepTask:
         self.number, self.shard = number, shard
         self.work = Work()
         self.sent: list[Message] = []
-        self.bindings: dict[int, FactBuilder] = {}
+        self.bindings: defaultdict[int, FactBuilder] = defaultdict(worker.builder)
 
     def run(self, messages: Iterator[Message]) -> Iterable[Message]:
         read = self.worker.reader.rows_read
         for message in messages:
             if message.tag.startswith("b"):
-                self._gather(int(message.tag[1:]), message)
+                gather(self.bindings[int(message.tag[1:])], message.payload)
             else:
                 self.sent.append(Message(self.shard, message.tag, message.payload))
         self._run_rules()
@@ -86,11 +85,6 @@ class _StepTask:
             self.sent = []
         report = TaskReport(self.work.derivations, tuple(created), self.worker.reader.rows_read - read)
         return [*self.sent, Message(0, REPORT, pickle.dumps(report))]
-
-    def _gather(self, entry: int, message: Message) -> None:
-        if entry not in self.bindings:
-            self.bindings[entry] = FactBuilder(self.worker.dictionary, self.worker.engine.budget)
-        gather(self.bindings[entry], message.payload)
 
     def _run_rules(self) -> None:
         last: list[SourcedRule[LocalFacts]] = []
@@ -128,7 +122,7 @@ class _StepTask:
             self._send_heads(result, heads)
 
     def _send(self, tag: str, facts: LocalFacts, column: int | None) -> None:
-        """Bindings to the home of one of their columns, or to the first shard."""
+        """Send bindings to the shards of one of their columns, or to the first shard."""
         if column is None:
             self.sent += [Message(0, tag, to_bytes([part])) for rows in rows_of(facts) for part in in_messages(rows)]
         else:
@@ -143,16 +137,16 @@ class _StepTask:
 
 
 def to_shards(tag: str, rows: list[RelationRows], key: int, shards: int) -> Iterator[Message]:
-    """Rows on their way to where they are at home, several relations to a parcel where they are few."""
+    """Yield messages that send rows to their shards. A message contains several relations if they are small."""
     by_shard: dict[int, list[RelationRows]] = {}
     for some in rows:
-        for shard, there in split_by_shard(some, key, shards):
-            by_shard.setdefault(shard, []).extend(in_messages(there))
+        for shard, part in split_by_shard(some, key, shards):
+            by_shard.setdefault(shard, []).extend(in_messages(part))
     for shard, parts in by_shard.items():
         waiting: list[RelationRows] = []
         for part in parts:
             is_full = sum(map(len, waiting)) + len(part) > tuning.MESSAGE_ROWS
-            if waiting and (is_full or waiting[-1].relation == part.relation):  # a piece has each relation once
+            if waiting and (is_full or waiting[-1].relation == part.relation):  # a message has each relation once
                 yield Message(shard, tag, to_bytes(waiting))
                 waiting = []
             waiting.append(part)
@@ -160,25 +154,26 @@ def to_shards(tag: str, rows: list[RelationRows], key: int, shards: int) -> Iter
 
 
 def gather(gathered: FactBuilder, payload: bytes | memoryview) -> None:
-    """Rows that were packed, on their way to a fact set."""
+    """Add the rows of a message to a builder."""
     for rows in RowBlock.of_bytes(payload).all_rows():
         gathered.parts.setdefault((rows.relation, rows.layout), []).append(rows.rows)
 
 
 def collect_heads(path: str, shard: int, messages: Iterator[Message]) -> Iterable[Message]:
-    """The heads that are at home here: each once, told apart if the job says so, in files or handed back."""
+    """Collect the heads of one shard without duplicates, and return them as files or rows."""
     job = load(path)
     worker = worker_cache_of(job)
-    heads: dict[str, FactBuilder] = {}
-    weights: dict[str, list[LocalTally]] = {}
+    heads: defaultdict[str, FactBuilder] = defaultdict(worker.builder)
+    weights: defaultdict[str, list[LocalTally]] = defaultdict(list)
     reports = []
     for message in messages:
         if message.tag == REPORT:
             reports.append(Message(shard, REPORT, message.payload))
         elif job.rules.tallied:
-            weights.setdefault(message.tag, []).append(_tally(worker, message))
+            counts = {rows.relation: rows.counts() for rows in RowBlock.of_bytes(message.payload).all_rows()}
+            weights[message.tag].append(LocalTally(worker.dictionary, counts))
         else:
-            gather(heads.setdefault(message.tag, FactBuilder(worker.dictionary, worker.engine.budget)), message.payload)
+            gather(heads[message.tag], message.payload)
     found = []
     for tag, gathered in heads.items():
         result, key = map(int, tag[1:].split("."))
@@ -190,18 +185,10 @@ def collect_heads(path: str, shard: int, messages: Iterator[Message]) -> Iterabl
     return [*reports, *found]
 
 
-def _tally(worker: WorkerCache, message: Message) -> LocalTally:
-    """The rows of a parcel. Each relation is in it once."""
-    counts = {}
-    for rows in RowBlock.of_bytes(message.payload).all_rows():
-        assert rows.weight is not None
-        counts[rows.relation] = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
-    return LocalTally(worker.dictionary, counts)
-
-
 def _divide_by_known(
     job: Job, worker: WorkerCache, facts: LocalFacts, key: int, shard: int
 ) -> Iterator[tuple[str, LocalFacts]]:
+    """Yield (kind, facts): all, or divided into those that are in the set `right` and the others."""
     if job.rules.right is None:
         yield "all", facts
         return
@@ -216,14 +203,14 @@ def _divide_by_known(
 
 
 def result_message(job: Job, shard: int, result: int, kind: str, key: int, rows: list[RelationRows]) -> Message:
-    """A part of a result for the driver: rows if they are few, a file otherwise."""
+    """A part of a result for the driver: the rows if they are few, else a file."""
     if sum(map(len, rows)) <= job.inline:
         return Message(shard, "r", pickle.dumps(ShardResult(result, kind, key, None, to_bytes(rows))))
     return Message(shard, "r", pickle.dumps(ShardResult(result, kind, key, shard_files.write(job.scratch, rows, key))))
 
 
 def evaluate(path: str, node: int, keys: tuple[int, ...], shard: int, messages: Iterator[Message]) -> Iterable[Message]:
-    """A set, written or handed back: by the first argument, and the relations that are wanted so by others."""
+    """Evaluate a set: partitioned by its first argument, and by other keys the parts that plans read that way."""
     job = load(path)
     reader = worker_cache_of(job).reader
     read = reader.rows_read
@@ -236,16 +223,16 @@ def evaluate(path: str, node: int, keys: tuple[int, ...], shard: int, messages: 
 
 
 def evaluate_tally(path: str, node: int, shard: int, messages: Iterator[Message]) -> Iterable[Message]:
-    """A tally, written or handed back."""
+    """Evaluate a tally."""
     job = load(path)
     tally = worker_cache_of(job).reader.tally(node, EVERYTHING, shard)
     return [result_message(job, shard, 0, "all", 0, weighted_rows(tally))]
 
 
 class Repartition(NamedTuple):
-    """Relations of a leaf that are to be kept by another argument too."""
+    """Relations of a stored set that need a copy partitioned by another argument."""
 
-    leaf: int
+    node: int
     key: int
     relations: frozenset[Relation]
 
@@ -253,25 +240,23 @@ class Repartition(NamedTuple):
 def send_repartitioned(
     path: str, repartitions: tuple[Repartition, ...], shard: int, messages: Iterator[Message]
 ) -> Iterable[Message]:
-    """The facts of a shard on their way to their other homes."""
+    """Send the facts of a shard to their shards by another argument."""
     job = load(path)
     reader = worker_cache_of(job).reader
     for number, repartition in enumerate(repartitions):
         for relation in sorted(repartition.relations):
-            facts = reader.facts(repartition.leaf, 0, SetPart.of(relation), shard)
+            facts = reader.facts(repartition.node, 0, SetPart.of(relation), shard)
             yield from to_shards(f"m{number}", list(rows_of(facts)), repartition.key, job.shards)
 
 
 def write_repartitioned(
     path: str, repartitions: tuple[Repartition, ...], shard: int, messages: Iterator[Message]
 ) -> Iterable[Message]:
-    """The facts that have arrived, written."""
+    """Write the facts that have arrived."""
     job = load(path)
-    worker = worker_cache_of(job)
-    arrived: dict[int, FactBuilder] = {}
+    arrived: defaultdict[int, FactBuilder] = defaultdict(worker_cache_of(job).builder)
     for message in messages:
-        number = int(message.tag[1:])
-        gather(arrived.setdefault(number, FactBuilder(worker.dictionary, worker.engine.budget)), message.payload)
+        gather(arrived[int(message.tag[1:])], message.payload)
     for number, gathered in arrived.items():
         key = repartitions[number].key
         written = shard_files.write(job.scratch, list(rows_of(gathered.facts())), key)

@@ -1,73 +1,65 @@
-"""Evaluates expressions over files, for one shard or for all, and only the part that somebody reads.
+"""What tasks read and cache: `Job`, the file in which the driver describes a job; `SetReader`, which evaluates
+expressions for a shard; `WorkerCache`, which a worker process keeps between tasks. No result depends on a cache.
 
-What was evaluated is kept by the id of the expression, as long as the driver says that it is alive. So `I | N` costs as
-much as N where I was read before, and round after round costs the same.
-
-A job as its tasks read it: one file, written by the driver, in which everything is said.
-
-What a process that runs tasks keeps from one to the next: caches, and nothing that a result could depend on.
+The reader evaluates only the part of a set that a rule reads. It keeps results by the id of the expression, as long as
+the driver lists the id as alive. So if a worker has read I before, reading `I | N` costs only as much as reading N.
 """
 
 from __future__ import annotations
 
 import operator
 import pickle
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
 from pathlib import Path
+from typing import cast
 from uuid import uuid4
 
 from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.tally import LocalTally
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.plan import ALL, PlanStep, RulePlan
 from tidelog.engines.spark.sharded.set_expressions import (
     EVERYTHING,
+    OPERATORS,
     CountsOfSpec,
-    DriverSetSpec,
-    DriverTallySpec,
+    DriverFileSpec,
     OfPredicateSpec,
     OnesSpec,
+    OperationSpec,
     PositiveFactsSpec,
-    SetOperationSpec,
     SetPart,
     Spec,
     StoredSetSpec,
     StoredTallySpec,
-    TallySumSpec,
+    atoms_of,
     part_of,
 )
 from tidelog.engines.spark.sharded.shard_files import RelationRows, RowBlock, has_argument, rows_of, split_by_shard
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, WorkerDictionary
-from tidelog.kernel.counts import RowCounts, WeightedRun
 from tidelog.kernel.run import Run
 from tidelog.kernel.table import Table
 from tidelog.model.terms import Term
-from tidelog.rules.syntax import Atom, Rule
+from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
 
-_OPERATORS: Mapping[str, Callable[[LocalFacts, LocalFacts], LocalFacts]] = {
-    "|": operator.or_,
-    "-": operator.sub,
-    "&": operator.and_,
-}
-
 CacheKey = tuple[int, SetPart, int]  # key, part, shard
-StoredRows = RelationRows | tuple[Relation, Run]  # of which few, or many, are left in a file
+StoredRows = RelationRows | tuple[Relation, Run]  # a few rows, or a mapped run of many
 
 
 class SetReader:
-    """Reads sets for one dictionary. `nodes` says what each id stands for."""
+    """Reads sets and tallies for one dictionary. `nodes` maps the ids of nodes to their expressions."""
 
     def __init__(self, dictionary: Dictionary, shards: int) -> None:
         self.dictionary = dictionary
         self.shards = shards
         self.nodes: Mapping[int, Spec] = {}
-        self.rows_read = 0  # rows of files that evaluation has looked at
+        self.rows_read = 0  # rows of files
         self._nothing = LocalFacts(dictionary, {})
         self._facts: dict[int, dict[CacheKey, LocalFacts]] = {}  # by the id of the node
         self._tallies: dict[int, dict[CacheKey, LocalTally]] = {}
@@ -75,14 +67,14 @@ class SetReader:
         self._flat: dict[int, dict[tuple[Relation, int], Table | None]] = {}
 
     def refresh(self, nodes: Mapping[int, Spec], alive: Collection[int]) -> None:
-        """From now on read these; forget what nobody can ask for any more."""
+        """Read these nodes from now on, and drop the cached results of nodes that are not alive."""
         self.nodes = nodes
         for cache in (self._facts, self._tallies, self._blocks, self._flat):
             for id_ in [i for i in cache if i not in alive]:
                 del cache[id_]
 
     def facts(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
-        """The part of a set whose key argument has its home at a shard."""
+        """The part of a set that is in a shard, if the set is partitioned by the key argument."""
         known = self._facts.setdefault(id_, {})
         found = known.get((key, part, shard))
         if found is None:
@@ -95,7 +87,7 @@ class SetReader:
         found = known.get((-1, part, -1))
         if found is None:
             spec = self.nodes[id_]
-            if isinstance(spec, DriverSetSpec):
+            if isinstance(spec, DriverFileSpec):
                 found = self.of_rows(self._selected(self._block(id_, spec.path), part))
             else:
                 found = reduce(operator.or_, (self.facts(id_, 0, part, shard) for shard in range(self.shards)))
@@ -103,7 +95,7 @@ class SetReader:
         return found
 
     def in_order(self, id_: int, relation: Relation, shard: int) -> Table | None:
-        """A relation of a set at a shard as one run: in an order that the facts alone decide, not how they came."""
+        """A relation of a set at a shard as one sorted run, so that the order depends only on the facts."""
         known = self._flat.setdefault(id_, {})
         if (relation, shard) not in known:
             table = self.facts(id_, 0, SetPart.of(relation), shard).table(relation)
@@ -114,11 +106,11 @@ class SetReader:
         spec = self.nodes[id_]
         if isinstance(spec, StoredSetSpec):
             return self.of_rows(self._stored(id_, spec, key, part, shard))
-        if isinstance(spec, DriverSetSpec):
-            return self._held(id_, key, part, shard)
-        if isinstance(spec, SetOperationSpec):
-            left = self.facts(spec.left, key, part, shard)
-            return _OPERATORS[spec.op](left, self.facts(spec.right, key, part, shard))
+        if isinstance(spec, DriverFileSpec):
+            return self._partitioned(id_, key, part, shard)
+        if isinstance(spec, OperationSpec):
+            left, right = (self.facts(id_, key, part, shard) for id_ in (spec.left, spec.right))
+            return cast(LocalFacts, OPERATORS[spec.op](left, right))
         if isinstance(spec, OfPredicateSpec):
             within = part.predicate in (None, spec.predicate)
             inside = part._replace(predicate=spec.predicate)
@@ -126,15 +118,15 @@ class SetReader:
         assert isinstance(spec, PositiveFactsSpec) and key == 0
         return self.tally(spec.tally, part, shard).facts()
 
-    def _held(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
-        """A small set is cut for all shards at once."""
+    def _partitioned(self, id_: int, key: int, part: SetPart, shard: int) -> LocalFacts:
+        """Partition a small set for all shards at once, and return the facts of one shard."""
         by_shard: list[list[RelationRows]] = [[] for _ in range(self.shards)]
         for rows in rows_of(self.whole(id_, part)):
             if has_argument(rows.relation, rows.layout.arity, key):
-                for place, there in split_by_shard(rows, key, self.shards):
-                    by_shard[place].append(there)
-        for place, there_ in enumerate(by_shard):
-            self._facts[id_][key, part, place] = self.of_rows(there_)
+                for number, some in split_by_shard(rows, key, self.shards):
+                    by_shard[number].append(some)
+        for number, parts in enumerate(by_shard):
+            self._facts[id_][key, part, number] = self.of_rows(parts)
         return self._facts[id_][key, part, shard]
 
     def _stored(self, id_: int, spec: StoredSetSpec, key: int, part: SetPart, shard: int) -> Iterator[StoredRows]:
@@ -151,7 +143,7 @@ class SetReader:
         return found
 
     def _selected(self, block: RowBlock, part: SetPart) -> Iterator[StoredRows]:
-        """The rows of a file that belong to a part; runs where all of a relation does."""
+        """The rows of a file that belong to a part: a mapped run for a whole large relation, else copied rows."""
         for relation in part.among(block.relations()):
             count = block.count(relation)
             self.rows_read += count
@@ -163,7 +155,7 @@ class SetReader:
                 yield relation, block.run(relation)
 
     def of_rows(self, parts: Iterator[StoredRows] | list[RelationRows]) -> LocalFacts:
-        """Facts of sorted rows; few of them as one array."""
+        """Facts of sorted rows. If there are few rows, they are copied into one array."""
         found = list(parts)
         rows = [p for p in found if isinstance(p, RelationRows) and len(p)]
         tables = {p[0]: Table((p[1],)) for p in found if not isinstance(p, RelationRows)}
@@ -187,12 +179,12 @@ class SetReader:
         if isinstance(spec, StoredTallySpec):
             path = spec.paths[shard]
             return self._of_weights(() if path is None else self._block(id_, path).all_rows(), part)
-        if isinstance(spec, DriverTallySpec):
+        if isinstance(spec, DriverFileSpec):
             cut = (dict(split_by_shard(rows, 0, self.shards)) for rows in self._block(id_, spec.path).all_rows())
             return self._of_weights((by_shard[shard] for by_shard in cut if shard in by_shard), part)
-        if isinstance(spec, TallySumSpec):
-            left, right = self.tally(spec.left, part, shard), self.tally(spec.right, part, shard)
-            return left + right if spec.op == "+" else left - right
+        if isinstance(spec, OperationSpec):
+            left, right = (self.tally(id_, part, shard) for id_ in (spec.left, spec.right))
+            return cast(LocalTally, OPERATORS[spec.op](left, right))
         if isinstance(spec, CountsOfSpec):
             return self.tally(spec.tally, part, shard).counts_of(self.facts(spec.facts, 0, part, shard))
         assert isinstance(spec, OnesSpec)
@@ -202,15 +194,14 @@ class SetReader:
         counts = {}
         for rows in parts:
             if part.has(rows.relation):
-                assert rows.weight is not None
                 self.rows_read += len(rows)
-                counts[rows.relation] = RowCounts.of_run(WeightedRun(Run(rows.layout, rows.rows), rows.weight))
+                counts[rows.relation] = rows.counts()
         return LocalTally(self.dictionary, counts)
 
 
 @dataclass
 class PartitionKeys:
-    """By which arguments, besides the first, facts are kept: those that plans have read them by so far."""
+    """The arguments by which parts of sets are partitioned, besides the first: those that plans have used so far."""
 
     by_part: dict[SetPart, frozenset[int]] = field(default_factory=dict)
 
@@ -218,25 +209,22 @@ class PartitionKeys:
         self.by_part[part] = self.by_part.get(part, frozenset()) | {key}
 
     def parts(self, key: int) -> list[SetPart]:
-        """What is kept by an argument; everything is by the first."""
+        """The parts that are partitioned by an argument. Everything is partitioned by the first."""
         return [part for part, keys in self.by_part.items() if key in keys] if key else [EVERYTHING]
 
     def every_key(self) -> set[int]:
         return {0}.union(*self.by_part.values())
 
     def keys(self, relation: Relation, arity: int) -> frozenset[int]:
-        """By which arguments the facts of a relation are kept."""
+        """The arguments by which the facts of a relation are partitioned."""
         wanted = (keys for part, keys in self.by_part.items() if part.has(relation))
         return frozenset(k for k in {0}.union(*wanted) if has_argument(relation, arity, k))
 
     def near(self, part: SetPart) -> list[tuple[SetPart, int]]:
-        """What is kept so of relations that may be in a part."""
-        both = [w for w in self.by_part if w.predicate == part.predicate and _may_share(w.split, part.split)]
-        return [(w, key) for w in both for key in self.by_part[w]]
-
-
-def _may_share(one: int | None, other: int | None) -> bool:
-    return one is None or other is None or one == other
+        """The pairs (part, key) of copies that may share relations with a part."""
+        splits = (None, part.split)
+        both = [p for p in self.by_part if p.predicate == part.predicate and (part.split is None or p.split in splits)]
+        return [(p, key) for p in both for key in self.by_part[p]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +237,7 @@ class PlanEntry:
 
 @dataclass(frozen=True, slots=True)
 class SupportWindow:
-    """Rules of a guard and one atom, whose candidates are shown from `start` up to `stop`."""
+    """Rules of a guard and one atom. The atom reads its candidates from `start` up to `stop`."""
 
     rules: bytes  # pickled
     guards: int
@@ -267,12 +255,12 @@ class Evaluation:
     entries: tuple[PlanEntry, ...]
     window: SupportWindow | None = None
     tallied: bool = False
-    right: int | None = None  # results are told apart: those in this set, and those not
+    right: int | None = None  # divide the results into those in this set and the others
 
 
 @dataclass(frozen=True)
 class Job:
-    """All that tasks have to know."""
+    """Everything that the tasks of a job read. The driver writes it to a file."""
 
     engine: str
     scratch: str
@@ -283,7 +271,7 @@ class Job:
     alive: frozenset[int]
     nodes: Mapping[int, Spec]
     partition_keys: PartitionKeys
-    inline: int  # rows that a shard hands back to the driver instead of writing a file
+    inline: int  # rows that a shard sends to the driver instead of writing a file
     rules: Evaluation
 
     def write(self) -> Path:
@@ -296,7 +284,7 @@ _WORKERS: dict[str, WorkerCache] = {}
 
 
 class WorkerCache:
-    """A process, for one engine."""
+    """What a worker process keeps for one engine."""
 
     def __init__(self, dictionary: WorkerDictionary, shards: int, memory: int) -> None:
         self.dictionary = dictionary
@@ -309,8 +297,11 @@ class WorkerCache:
     def _new_engine(self) -> LocalEngine:
         return LocalEngine(self.settings, self.dictionary, stable_windows=True)  # another worker may run the next one
 
+    def builder(self) -> FactBuilder:
+        return FactBuilder(self.dictionary, self.engine.budget)
+
     def plan(self, number: int, pickled: Mapping[int, bytes]) -> RulePlan:
-        """Read once, so that what the local engine remembers of its rules is found again."""
+        """The plan with a number. It is unpickled once, so that the caches of the local engine know its rules."""
         if number not in self._plans:
             if len(self._plans) >= tuning.WORKER_PLANS:
                 self._plans.clear()
@@ -325,10 +316,9 @@ class WorkerCache:
         return self._windows[window.rules]
 
     def sources(self, step: PlanStep, entry: PlanEntry, bindings: LocalFacts | None, shard: int) -> list[LocalFacts]:
-        """What each atom of a step reads at a shard."""
+        """The facts that each atom of a step reads at a shard."""
         found = []
-        atoms = [b if isinstance(b, Atom) else b.atom for b in step.rule.literals]
-        for atom, read in zip(atoms, step.reads, strict=True):
+        for atom, read in zip(atoms_of(step.rule), step.reads, strict=True):
             if read.source is None:
                 assert bindings is not None
                 found.append(bindings)
@@ -341,7 +331,7 @@ class WorkerCache:
         return found
 
     def take_created(self) -> Sequence[str]:
-        """The terms that were made here and that no dictionary has; they are forgotten, and what they touched."""
+        """Return the terms that the task created, and drop them together with all that may contain them."""
         created = self.dictionary.created()
         if created:
             self.dictionary.discard_new()
@@ -351,14 +341,14 @@ class WorkerCache:
 
 @lru_cache(maxsize=4)
 def load(path: str) -> Job:
-    """A job file, read once by all stages that run here."""
+    """Read a job file. The stages of a job that run in one process read it once."""
     job = pickle.loads(Path(path).read_bytes())
     assert isinstance(job, Job)
     return job
 
 
 def worker_cache_of(job: Job) -> WorkerCache:
-    """The caches for a job's engine, turned to the sets that the job reads."""
+    """The caches for the engine of a job, ready to read the sets of the job."""
     dictionary = job.snapshot.open()
     dictionary.preload(job.constants)
     worker = _WORKERS.get(job.engine)
@@ -372,5 +362,5 @@ def worker_cache_of(job: Job) -> WorkerCache:
 
 
 def close(engine: str) -> None:
-    """Forget an engine."""
+    """Drop the caches of an engine."""
     _WORKERS.pop(engine, None)

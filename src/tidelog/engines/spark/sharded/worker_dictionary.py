@@ -1,12 +1,12 @@
-"""The dictionary where tasks run: texts and hash slots in files that are mapped when somebody looks at a term.
+"""The dictionary in worker processes: texts and hash slots in files, which a task maps when it first looks up a term.
 
-    before = ship(dictionary, scratch)               writes files; `Shipped` is small and can be pickled
-    after = ship(dictionary, scratch, before)        writes only what is new
-    after.open()                                     in another process: the same terms with the same ids
+    before = take_snapshot(dictionary, scratch)            writes files; the snapshot is small and can be pickled
+    after = take_snapshot(dictionary, scratch, before)     writes only what is new
+    after.open()                                           in another process: the same terms with the same ids
 
-A process keeps one `Opened` for each dictionary, and only adds to it, as the dictionary itself only grows. A task may
-make terms that the dictionary does not have (arithmetic, aggregates). They have ids for the moment, `created` lists
-them, and `forget` takes them back: which terms there are, and with which ids, is decided by the driver alone.
+A process keeps one `WorkerDictionary` for each dictionary, and only adds to it, because a dictionary only grows. A task
+may create terms that the dictionary does not have (arithmetic, aggregates). They get temporary ids; `created` lists
+them, and `discard_new` drops them. Only the driver adds terms to the dictionary.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class TextsFile:
     length: int
     nbytes: int
 
-    def read(self) -> pa.Array:
-        return pa.ipc.open_file(pa.memory_map(self.path)).get_batch(0).column(0)
+    def read(self, length: int | None = None) -> pa.Array:
+        return pa.ipc.open_file(pa.memory_map(self.path)).get_batch(0).column(0).slice(0, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +60,26 @@ class DictionarySnapshot:
 
     @property
     def covered(self) -> int:
-        """How many of the ids have a text in the files."""
+        """The number of ids whose text is in the files."""
         return self.texts[-1].start + self.texts[-1].length if self.texts else 0
 
     def open(self) -> WorkerDictionary:
-        """This process's copy, with at least these terms."""
-        unpack_results = _OPENED.get(self.name)
-        if unpack_results is None:
-            unpack_results = _OPENED[self.name] = WorkerDictionary()
-        unpack_results.update(self)
-        return unpack_results
+        """The copy of this process, with at least these terms."""
+        opened = _OPENED.get(self.name)
+        if opened is None:
+            opened = _OPENED[self.name] = WorkerDictionary()
+        opened.update(self)
+        return opened
 
     def close(self) -> None:
-        """Forget this process's copy."""
+        """Drop the copy of this process."""
         _OPENED.pop(self.name, None)
 
 
 def take_snapshot(
     dictionary: Dictionary, scratch: Path, before: DictionarySnapshot | None = None
 ) -> DictionarySnapshot:
-    """The dictionary as it is now, in files. Files of `before` are used again as far as that pays."""
+    """Write the dictionary as it is now to files, and reuse the files of `before` as far as that is worth it."""
     before = before or DictionarySnapshot()
     if before.slots is not None and before.covered == len(dictionary):
         return sized(dictionary, before)
@@ -97,7 +97,7 @@ def take_snapshot(
 
 
 def sized(dictionary: Dictionary, before: DictionarySnapshot) -> DictionarySnapshot:
-    """For tasks that look at no term: the ids there are, and nothing in files that is not there already."""
+    """A snapshot for tasks that read no texts: the present number of ids, and only the files of `before`."""
     return DictionarySnapshot(before.name, len(dictionary), before.texts, before.slots)
 
 
@@ -116,7 +116,7 @@ def _write_texts(scratch: Path, start: int, array: pa.Array) -> TextsFile:
 
 
 class WorkerDictionary(Dictionary):
-    """A shipped dictionary as one process sees it."""
+    """A dictionary that reads the files of a snapshot."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,21 +127,21 @@ class WorkerDictionary(Dictionary):
         self._own: dict[Term, int] = {}
 
     def update(self, snapshot: DictionarySnapshot) -> None:
-        """There are more terms now, or more of them are in files."""
+        """Use a newer snapshot: one with more terms, or with more of them in files."""
         if (snapshot.size, snapshot.covered) > (self._snapshot.size, self._snapshot.covered):
             self.discard_new()
             self._snapshot = snapshot
 
     def preload(self, constants: Mapping[Term, int]) -> None:
-        """Terms that a task names, with their ids: for these no file is opened."""
+        """Add terms with their ids, so that looking them up opens no file."""
         self._constants.update(constants)
 
     def created(self) -> list[Term]:
-        """The terms that a task made since the last time."""
+        """The terms that tasks have created since the last `discard_new`."""
         return list(self._own)
 
     def discard_new(self) -> None:
-        """Take back what a task made."""
+        """Drop the terms that tasks have created."""
         self._own.clear()
 
     def __len__(self) -> int:
@@ -150,9 +150,7 @@ class WorkerDictionary(Dictionary):
     def _stored(self) -> Dictionary:
         """The terms in files."""
         snapshot, stored = self._snapshot, self._texts_of
-        assert snapshot.slots is not None and snapshot.covered == snapshot.size, (
-            "terms are looked at and were not shipped"
-        )
+        assert snapshot.slots is not None and snapshot.covered == snapshot.size, "the snapshot has no texts"
         if stored is None or self._slots != snapshot.slots:
             stored, self._slots = _stored(snapshot.texts, snapshot.slots), snapshot.slots
         for first, array in _arrays(snapshot.texts, len(stored)):
@@ -194,9 +192,9 @@ _OPENED: dict[str, WorkerDictionary] = {}
 
 
 def _stored(texts: Sequence[TextsFile], slots: SlotsFile) -> Dictionary:
-    """A dictionary of the terms that the slots file has."""
+    """A dictionary of the terms in the slots file."""
     chunks = [
-        StoredChunk(t.start, stop - t.start, partial(_first, t, stop - t.start))
+        StoredChunk(t.start, stop - t.start, partial(t.read, stop - t.start))
         for t in texts
         if (stop := min(t.start + t.length, slots.terms)) > t.start
     ]
@@ -205,12 +203,8 @@ def _stored(texts: Sequence[TextsFile], slots: SlotsFile) -> Dictionary:
     return Dictionary.stored(chunks, words)
 
 
-def _first(texts: TextsFile, length: int) -> pa.Array:
-    return texts.read().slice(0, length)
-
-
 def _arrays(texts: Sequence[TextsFile], start: int) -> Iterator[tuple[int, pa.Array]]:
-    """The texts from an id on."""
+    """Yield (first id, texts) of the files, from an id on."""
     for file in texts:
         if file.start + file.length > start:
             first = max(start, file.start)
