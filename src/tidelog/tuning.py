@@ -134,7 +134,7 @@ WORKER_ENGINES = 4  # engines that one worker process serves at a time [spark]
 WORKER_PLANS = 10_000  # plans that a worker remembers [spark]
 WORKER_RULE_SETS = 64  # sets of rules that a worker remembers [spark]
 WORKER_HASHED_TERMS = 100_000  # terms: a worker hashes up to this many terms that are not in the shared index [spark]
-CLEANUP_INTERVAL = 20  # times the duration of a search for unused files that passes before the next search [spark]
+CLEANUP_INTERVAL = 20  # times the duration of a garbage collection before a worker runs the next one [spark]
 
 # Spark: DataFrames, export and commit
 PARTITION_ROWS = 250_000  # rows of one partition of a DataFrame [spark]

@@ -169,7 +169,7 @@ class SparkBackend:
         dictionary = self._local.dictionary
         how = IngestOptions(options.bad_lines, options.quarantine, self._progress)
         found = ingest(self._cluster, by_tasks, dictionary, self._scratch, self.engine.driver.shards, how)
-        for predicate, columns in found.arities().items():
+        for predicate, columns in found.arities.items():
             check_columns(predicate, columns, arities)
         append_terms(dictionary, found)
         self.seconds |= found.seconds

@@ -4,7 +4,7 @@
     sharded/      the algebra over facts in shards
         shard_files         packed rows in files and messages; the shard of a row
         worker_dictionary   the dictionary in the processes that run tasks
-        nodes, tally_nodes  sets and tallies as expressions over files, on the driver
+        nodes               sets and tallies as expressions over files, on the driver
         set_expressions     the same expressions as tasks read them
         plan                the steps in which shards join the body of a rule
         worker_cache        evaluates expressions for a shard; what a process keeps between tasks

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tidelog.dictionary import Dictionary
 from tidelog.engines.local.engine import LocalEngine
+from tidelog.engines.local.facts import Relation
 from tidelog.engines.spark.cluster.cluster import Cluster, InProcess
 from tidelog.engines.spark.ingest.ingest import Ingested, IngestOptions, IngestSource, append_terms, ingest
 from tidelog.engines.spark.sharded import shard_files
@@ -29,6 +31,13 @@ class Outcome:
         """The packed rows of each relation, in their order, shard by shard."""
         parts = [shard_files.read(piece.path).all_rows() for piece in self.ingested.shard_files]
         return [{rows.relation: rows.rows.tolist() for rows in part} for part in parts]
+
+    def counts(self) -> Counter[Relation]:
+        """The number of rows of each relation in the shard files."""
+        counts: Counter[Relation] = Counter()
+        for shard_file in self.ingested.shard_files:
+            counts.update({relation: stat.rows for relation, stat in shard_file.stats.items()})
+        return counts
 
     def facts(self) -> set[Fact]:
         facts: set[Fact] = set()

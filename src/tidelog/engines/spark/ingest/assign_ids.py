@@ -1,15 +1,13 @@
-"""The second stage: a task gives numbers to the terms of its buckets.
+"""The later stages of ingest: assign ids to the terms of each bucket; send the rows to their shards; sort each shard.
 
-A term that the dictionary knows keeps its id. The others are sorted, bucket by bucket; a new term's id is
+A term of the dictionary keeps its id. The new terms are sorted, bucket by bucket. The id of a new term is
 
     terms in the dictionary + new terms in the buckets before + new terms before it in its bucket
 
-which depends on the set of new terms alone. The first two are known to the driver only when all tasks are done, so a
-task answers each section with the third, its rank: for a term that has an id, `~id`.
+so it depends only on the set of new terms. The driver knows the first two numbers only when all tasks are done. So a
+task answers each chunk with the third, the rank, or with `~id` for a term that has an id.
 
-The last two stages: codes become ids and rows travel to their homes, and each home sorts and writes its shard.
-
-Facts that came more than once, in one split or in several, meet at their home, where all but one are dropped.
+`route` replaces codes by ids and sends rows to their shards. `sort_shard` sorts and writes a shard without duplicates.
 """
 
 from __future__ import annotations
@@ -43,21 +41,21 @@ NUMBERED = "numbered"
 
 
 class IdAssignment(NamedTuple):
-    """What a task tells the driver, and what others have told it that the driver must know."""
+    """The report of a task about its buckets, and the reports of the first stage that it has received."""
 
-    low: int  # its first bucket
-    counts: list[int]  # new terms of each of its buckets
-    terms: str  # a file with these, see `new_terms`
-    answers: str  # a file, see `answer`
+    low: int  # the first bucket
+    counts: list[int]  # the number of new terms of each bucket
+    terms: str  # the file of the new terms, see `new_terms`
+    answers: str  # the file of the answers, see `answer`
     interval: Interval
     parsed: list[ParseReport]
 
 
 @dataclass
 class _Arrived:
-    """What the sections have sent to one task."""
+    """The messages of the first stage to one task."""
 
-    terms: dict[int, list[tuple[str, pa.Array]]] = field(default_factory=dict)  # by bucket, with the section's key
+    terms: dict[int, list[tuple[str, pa.Array]]] = field(default_factory=dict)  # by bucket: (key of the chunk, terms)
     parsed: list[ParseReport] = field(default_factory=list)
     failed: list[tuple[tuple[int, int], InputError]] = field(default_factory=list)
 
@@ -100,7 +98,7 @@ def assign_ids(
 
 
 def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | None, answers: _IdAnswers) -> pa.Array:
-    """The new terms of a bucket, in their order."""
+    """Answer the chunks that have terms in a bucket, and return the sorted new terms."""
     if not parts:
         return pa.array([], pa.binary())
     encoded = pa.concat_arrays([terms for _, terms in parts]).dictionary_encode()
@@ -116,7 +114,7 @@ def _number_bucket(parts: list[tuple[str, pa.Array]], dictionary: Dictionary | N
 
 
 class _IdAnswers:
-    """What each section is answered, bucket after bucket."""
+    """The answers to each chunk, bucket by bucket."""
 
     def __init__(self) -> None:
         self.parts: dict[str, list[Ids]] = {}
@@ -126,7 +124,7 @@ class _IdAnswers:
             self.parts.setdefault(key, []).append(part)
 
     def write(self, directory: str) -> str:
-        """One file for all sections; `answer` finds the part of one."""
+        """Write one file for all chunks, in which `answer` finds the part of a chunk."""
         parts: list[AnyArray] = [np.concatenate(parts) for parts in self.parts.values()]
         ends = np.cumsum([len(p) for p in parts]).tolist()
         words = {key: [end - len(p), end] for key, p, end in zip(self.parts, parts, ends, strict=True)}
@@ -137,7 +135,7 @@ _opened = lru_cache(maxsize=64)(read_packed)
 
 
 def answer(path: str, key: str) -> Ids:
-    """What a section was answered, if it had terms in the buckets of the task that wrote the file."""
+    """The answers to a chunk in a file. They are empty if it had no terms in the buckets of the file."""
     words, (numbers,) = _opened(path)
     start, stop = words.get(key, (0, 0))
     answered: Ids = numbers[start:stop]
@@ -145,7 +143,7 @@ def answer(path: str, key: str) -> Ids:
 
 
 def new_terms(path: str) -> Iterator[pa.Array]:
-    """The new terms of one bucket after the other."""
+    """Yield the new terms of each bucket."""
     _, texts = read_packed(path)
     return (texts_of_arrays(o, d) for o, d in zip(texts[::2], texts[1::2], strict=True))
 
@@ -156,16 +154,16 @@ _RADIX = 1 << 16  # numpy sorts keys below this by counting
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """What all tasks of the two stages are told."""
+    """The arguments of all tasks of the last two stages."""
 
     answers: tuple[str, ...]  # files, in the order of their buckets
-    first_ids: Ints  # of the new terms of each bucket
-    terms: int  # with the new ones
+    first_ids: Ints  # the first id of the new terms of each bucket
+    terms: int  # the number of terms, with the new ones
     shards: int
 
 
 class SortedShard(NamedTuple):
-    """What a shard tells the driver: its piece, and when those worked who have sent to it, and it itself."""
+    """The report about a shard: its file, and the working times of the tasks that sent to it and of its own task."""
 
     shard_file: ShardFile
     routed: list[Interval]
@@ -173,7 +171,7 @@ class SortedShard(NamedTuple):
 
 
 def route(routing: Routing, tasks: list[list[CodesFile]], partition: int, _: Iterable[Message]) -> Iterator[Message]:
-    """Send the rows of some sections home."""
+    """Send the rows of some chunks to their shards."""
     clock = Clock()
     for chunk in tasks[partition]:
         starts, relations = codes_of(chunk.path)
@@ -190,14 +188,14 @@ def route(routing: Routing, tasks: list[list[CodesFile]], partition: int, _: Ite
 
 
 def _ids(routing: Routing, key: str, starts: Ints) -> Ints:
-    """The ids of a section's terms, in their order."""
+    """The ids of the terms of a chunk, in the order of the terms."""
     ids = np.concatenate([answer(path, key) for path in routing.answers]).astype(np.int64)
     first = np.repeat(routing.first_ids, np.diff(starts))
     return np.where(ids < 0, ~ids, ids + first)
 
 
 def _triples(routing: Routing, ids: Ints, columns: Sequence[Codes]) -> Iterator[tuple[int, RelationRows]]:
-    """Triples by home and predicate, with one sort by both."""
+    """Divide triples by shard and predicate, with one sort by both."""
     subject, predicate, object_ = columns
     used = np.zeros(len(ids), dtype=np.bool_)
     used[predicate] = True
@@ -228,7 +226,7 @@ def _rows(
 
 
 def sort_shard(directory: str, partition: int, messages: Iterable[Message]) -> Iterator[Message]:
-    """Sort the rows of a shard, each once, and write them."""
+    """Sort the rows of a shard without duplicates, and write them."""
     parts: dict[tuple[Relation, Layout], list[Ints]] = {}
     routed: list[Interval] = []
     for message in messages:

@@ -1,11 +1,11 @@
-"""A section: some parsed rows with a dictionary of their own, in two parts that go separate ways.
+"""Chunks: parsed rows with their own small dictionary, in two parts.
 
-    terms   each once, in order of their buckets, to the tasks that give ids to the terms of a bucket
-    codes   a file: the columns of each relation as positions of terms, to be replaced by ids when these are known
+    terms   the distinct terms in the order of their buckets, sent to the tasks that assign ids to these buckets
+    codes   a file: the columns of each relation as positions of terms, which are replaced by ids later
 
-A term's bucket is some bits of its hash, so it is the same in every section; not the first bits, which choose the slot
-in the dictionary's table, where the terms of a bucket would crowd. The number of buckets is fixed: it decides ids, and
-ids must not depend on how many tasks or machines there are.
+The bucket of a term is some bits of its hash, so it is equal in all chunks. They are not the first bits, which choose
+the slot in the table of the dictionary. The number of buckets is fixed, because ids depend on it, and they must not
+depend on the number of tasks or machines.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SHIFT = np.uint64(26)
 
 @dataclass(frozen=True, slots=True)
 class FactChunk:
-    """Distinct terms by bucket, and rows of positions in them."""
+    """Distinct terms by bucket, and the relations with positions of terms."""
 
     terms: pa.Array
-    starts: Ints  # where each bucket starts, and the end
-    relations: dict[tuple[str, int], tuple[Codes, ...]]  # the columns of a predicate with so many arguments
+    starts: Ints  # the start of each bucket, and the end
+    relations: dict[tuple[str, int], tuple[Codes, ...]]  # by (predicate, arity): the columns
 
     def write(self, directory: str) -> str:
-        """The codes, in a file."""
+        """Write the codes to a file."""
         words = [[predicate, arity] for predicate, arity in self.relations]
         columns = [column for columns in self.relations.values() for column in columns]
         return write_packed(directory, words, [self.starts, *columns])
@@ -47,7 +47,7 @@ class FactChunk:
         return [(predicate, arity, len(columns[0])) for (predicate, arity), columns in self.relations.items()]
 
     def messages(self, low: int, high: int) -> Iterator[tuple[int, list[AnyArray]]]:
-        """The terms of the buckets from one up to another: (first bucket, what `terms_of` reads)."""
+        """The terms of a range of buckets: (first bucket, arrays for `terms_of`)."""
         first = low
         for bucket in range(low, high):
             if bucket + 1 == high or self._bytes(first, bucket + 2) > tuning.TERM_MESSAGE_BYTES:
@@ -67,21 +67,21 @@ class FactChunk:
 
 
 def terms_of(counts: AnyArray, offsets: AnyArray, data: AnyArray) -> Iterator[pa.Array]:
-    """The terms of one bucket after the other."""
+    """Yield the terms of each bucket."""
     terms = texts_of_arrays(offsets, data)
     for start, stop in pairwise([0, *np.cumsum(counts).tolist()]):
         yield terms.slice(start, stop - start)
 
 
 def codes_of(path: str) -> tuple[Ints, dict[tuple[str, int], list[Codes]]]:
-    """What `Section.write` has written: where each bucket starts, and the columns of each relation."""
+    """Read a file of `FactChunk.write`: the start of each bucket, and the columns of each relation."""
     words, (starts, *columns) = read_packed(path)
     left = iter(columns)
     return starts, {(predicate, arity): [next(left) for _ in range(arity)] for predicate, arity in words}
 
 
 def chunks(batches: Iterable[Batch]) -> Iterator[FactChunk]:
-    """Batches gathered into sections of moderate size."""
+    """Gather batches into chunks of moderate size."""
     gathered: list[Batch] = []
     rows = nbytes = 0
     for batch in batches:
@@ -109,7 +109,7 @@ def chunk(batches: list[Batch]) -> FactChunk:
 
 
 def _united(parts: list[pa.Array]) -> tuple[pa.Array, list[Codes | None]]:
-    """The distinct terms of some arrays of distinct terms, and where those of each array are."""
+    """The distinct terms of some arrays of distinct terms, and for each array the positions of its terms."""
     if len(parts) == 1:
         return parts[0], [None]
     encoded = pa.concat_arrays(parts).dictionary_encode()
@@ -119,7 +119,7 @@ def _united(parts: list[pa.Array]) -> tuple[pa.Array, list[Codes | None]]:
 
 
 def _in_buckets(terms: pa.Array) -> tuple[pa.Array, Ints, npt.NDArray[np.int32]]:
-    """The terms in order of their buckets, where each bucket starts, and where each term has gone."""
+    """The terms in the order of their buckets, the start of each bucket, and the new position of each term."""
     buckets = (hash_many(terms) >> _SHIFT).astype(np.uint8) % BUCKETS
     order = np.argsort(buckets, kind="stable")
     places = np.empty(len(terms), dtype=np.int32)

@@ -1,10 +1,10 @@
 """From files and DataFrames to encoded, sorted shards, in two jobs of two stages each.
 
-    parse   splits  ──terms by bucket──>  encode     terms that the dictionary has not got are given ids
-    route   codes become ids  ──rows──>   sort       every shard is sorted, without duplicates, and written
+    parse   splits          ──terms by bucket──>  assign ids   new terms get ids
+    route   codes to ids    ──rows──>             sort         each shard is sorted, without duplicates, and written
 
-Only the driver knows where the ids of a bucket start, so it stands between the two. What tasks write is in files with
-names of their own, reported when a task is done; what a lost attempt has left is removed with the rest at the end.
+Between the jobs the driver computes the first id of each bucket. Tasks write files with unique names and report them at
+the end. Files of failed attempts are removed with the other temporary files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ import pyarrow as pa
 from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
-from tidelog.engines.local.facts import Relation
 from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
 from tidelog.engines.spark.ingest.assign_ids import (
     IdAssignment,
@@ -75,7 +74,7 @@ class IngestOptions:
 
 @dataclass(frozen=True, slots=True)
 class NewTerms:
-    """A file of new terms: their ids are `start`, `start + 1`, …"""
+    """A file of new terms. Their ids are `start`, `start + 1`, …"""
 
     path: str
     start: int
@@ -84,32 +83,18 @@ class NewTerms:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of an input: for each shard a piece, the new terms, and what there is to tell."""
+    """The result of ingest: a file for each shard, the files of new terms, and statistics."""
 
     shard_files: list[ShardFile]
     terms: list[NewTerms]
-    columns: dict[str, int]
-    bad: int  # lines that were left out
-    examples: list[str]  # of these, as errors
+    arities: dict[str, int]
+    bad: int  # the number of lines that were left out
+    examples: list[str]  # some of them, as errors
     seconds: dict[str, float]  # by stage
-    directory: Path  # with the files of new terms
-
-    def arities(self) -> dict[str, int]:
-        """How many arguments each predicate has here."""
-        return self.columns
-
-    def counts(self) -> dict[Relation, int]:
-        counts: dict[Relation, int] = {}
-        for shard_file in self.shard_files:
-            for relation, stat in shard_file.stats.items():
-                counts[relation] = counts.get(relation, 0) + stat.rows
-        return counts
-
-    def __len__(self) -> int:
-        return sum(self.counts().values())
+    directory: Path  # of the files of new terms
 
     def close(self) -> None:
-        """Remove the files of new terms. The pieces stay."""
+        """Remove the files of new terms. The shard files stay."""
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
@@ -122,9 +107,9 @@ def ingest(
     options: IngestOptions,
     snapshot: DictionarySnapshot | None = None,
 ) -> Ingested:
-    """The facts of files and DataFrames. Nothing is changed: `append_terms` adds the new terms to the dictionary.
+    """Read files and DataFrames into shards. The dictionary is not changed: `append_terms` adds the new terms to it.
 
-    `snapshot` is the dictionary, if tasks have it already.
+    `snapshot`: the dictionary, if it is in files already.
     """
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
@@ -142,7 +127,7 @@ def ingest(
 
 
 def append_terms(dictionary: Dictionary, ingested: Ingested) -> None:
-    """Add the new terms to the dictionary, which must be as it was, and remove their files."""
+    """Add the new terms to the dictionary, which must be unchanged since ingest, and remove their files."""
     for terms in ingested.terms:
         assert len(dictionary) == terms.start, "the dictionary has changed"
         for texts in _joined(new_terms(terms.path)):
@@ -151,7 +136,7 @@ def append_terms(dictionary: Dictionary, ingested: Ingested) -> None:
 
 
 def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
-    """The same terms in arrays of moderate size: the dictionary takes many at once faster than often a few."""
+    """Yield the terms in larger arrays: the dictionary adds one large array faster than many small ones."""
     some: list[pa.Array] = []
     for part in parts:
         some.append(part)
@@ -163,10 +148,10 @@ def _joined(parts: Iterable[pa.Array]) -> Iterator[pa.Array]:
 
 
 class _Encoded:
-    """What the first job has reported."""
+    """The reports of the first job."""
 
     def __init__(self, numbered: list[IdAssignment], known: int) -> None:
-        """From those who gave ids, in the order of their buckets, and the number of terms there were."""
+        """`numbered`: the reports in the order of their buckets; `known`: the number of terms in the dictionary."""
         self.numbered = numbered
         counts = [count for n in numbered for count in n.counts]
         self.first_ids = known + np.cumsum([0, *counts])
@@ -190,7 +175,7 @@ class _Encoded:
         return [NewTerms(n.terms, int(self.first_ids[n.low]), sum(n.counts)) for n in self.numbered]
 
     def quarantine(self, path: Path) -> None:
-        """All bad lines in one file, in the order of the input."""
+        """Write all bad lines to one file, in the order of the input."""
         with written_aside(path) as target:
             for parsed in self.parsed:
                 with open(parsed.bad.path, "rb") as lines:
@@ -200,7 +185,7 @@ class _Encoded:
         return Routing(tuple(n.answers for n in self.numbered), self.first_ids[:-1], self.total, shards)
 
     def tasks(self) -> list[list[CodesFile]]:
-        """The sections of each task that sends rows home."""
+        """The chunks of each task that sends rows to their shards."""
         tasks: list[list[CodesFile]] = [[]]
         rows = 0
         for chunk in self.chunks:
@@ -216,7 +201,7 @@ class _Encoded:
 
 
 class _IngestJob:
-    """The two jobs."""
+    """Runs the two jobs of ingest."""
 
     def __init__(self, cluster: Cluster, directory: Path, options: IngestOptions) -> None:
         self.cluster, self.directory, self.options = cluster, directory, options
@@ -242,7 +227,7 @@ class _IngestJob:
         return encoded
 
     def _id_tasks(self, nbytes: int, frames: Sequence[IngestSource]) -> int:
-        """How many tasks give ids: as many as the input needs, of which some parts do not tell how large they are."""
+        """The number of tasks that assign ids, from the size of the files; the size of DataFrames is not known."""
         unknown = tuning.ID_TASKS_PER_CORE * self.cluster.cores if frames else 0
         return min(BUCKETS, max(self.cluster.cores, nbytes // tuning.ID_TASK_BYTES, unknown))
 
@@ -286,7 +271,7 @@ class _IngestJob:
 
 
 def _reports(messages: Sequence[Message]) -> Iterator[Any]:
-    """What the last stage of a job tells. Of several errors the first in the order of the input is raised."""
+    """The reports of the last stage of a job. Raises the first error in the order of the input."""
     failed = [pickle.loads(message.payload) for message in messages if message.tag == FAILED]
     if failed:
         raise min(failed, key=lambda f: f[0])[1]

@@ -1,13 +1,10 @@
-"""The first stage: a task reads its splits, and sends the terms of each section to the tasks that number them.
+"""The first stage of ingest: a task parses its splits, and sends the terms of each chunk to the tasks that assign ids.
 
-A bad line is an error, or left out and counted, or left out and written down (`bad_lines`). An error goes to the driver
-as a parcel and is raised there: of several it is the first in the order of the files, as if they were read one by one.
+A split is a file or a span of a file; a task may have several small splits. The splits never show in the result: ids
+depend only on the terms (`assign_ids`), and the shard of a fact depends only on its ids.
 
-What each task reads: files cut into spans, small files and spans put together.
-
-How the work is cut never shows in the result: ids come from the terms alone (`encode`), and a fact's home from its ids.
-
-How long a stage took, told by its tasks: from the first start to the last end.
+A bad line is an error, or it is left out and counted, or also written to the quarantine file (`bad_lines`). The driver
+raises the first error in the order of the files, as if it had read them one by one.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ class InputSplit:
 
 
 def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -> list[list[InputSplit]]:
-    """The splits of each task, at least of one, in the order of the files."""
+    """The splits of each task, in the order of the files. There is at least one task."""
     size = largest or _split_size(sum(r.size for r in readings), cores)
     tasks: list[list[InputSplit]] = [[]]
     room = size
@@ -67,17 +64,20 @@ Interval = tuple[float, float]
 
 
 class Clock:
+    """Measures the working time of a task."""
+
     def __init__(self) -> None:
         self.start = time.time()
 
     def interval(self) -> Interval:
-        """From the beginning to now."""
+        """The time of creation, and the present time."""
         return self.start, time.time()
 
 
 def elapsed(intervals: Iterable[Interval]) -> float:
-    all_ = list(intervals)
-    return max(0.0, max(end for _, end in all_) - min(start for start, _ in all_))
+    """The seconds from the first start to the last end."""
+    known = list(intervals)
+    return max(0.0, max(end for _, end in known) - min(start for start, _ in known))
 
 
 TERMS, REPORT, FAILED = "terms", "report", "failed"
@@ -85,19 +85,19 @@ TERMS, REPORT, FAILED = "terms", "report", "failed"
 
 @dataclass(frozen=True, slots=True)
 class ParseTask:
-    """What all tasks of the stage are told."""
+    """The arguments of all tasks of this stage."""
 
     directory: str
     id_tasks: int  # tasks of the next stage
     bad_lines: str
 
     def buckets(self, id_task: int) -> tuple[int, int]:
-        """The buckets of a task of the next stage, from one up to another."""
+        """The range (low, high) of the buckets of a task of the next stage."""
         return id_task * BUCKETS // self.id_tasks, (id_task + 1) * BUCKETS // self.id_tasks
 
 
 class CodesFile(NamedTuple):
-    """A section that waits for its ids: its file of codes, and its relations: (predicate, arguments, rows)."""
+    """A chunk that waits for its ids: its file of codes, and its relations as (predicate, arguments, rows)."""
 
     key: str
     path: str
@@ -105,7 +105,7 @@ class CodesFile(NamedTuple):
 
 
 class BadLines(NamedTuple):
-    """The bad lines of a task: how many, a few of them as errors, and the file that has all, if that is wanted."""
+    """The bad lines of a task: their number, a few of them as errors, and the quarantine file ('' if none)."""
 
     lines: int
     examples: list[str]
@@ -113,7 +113,7 @@ class BadLines(NamedTuple):
 
 
 class ParseReport(NamedTuple):
-    """What a task tells the driver. Its origin is the input it has read and its place among those who read it."""
+    """The report of a task. Its origin is (number of the input, number of the task), which gives the order."""
 
     origin: tuple[int, int]
     chunks: list[CodesFile]
@@ -131,7 +131,7 @@ def parse_splits(
 
 
 class FrameRelation(NamedTuple):
-    """A DataFrame: the relation it is, which of its columns hold texts of terms, and its number among the inputs."""
+    """A DataFrame: its relation, the columns that hold texts of terms, and its number among the inputs."""
 
     predicate: str
     marked: list[int]
@@ -141,7 +141,7 @@ class FrameRelation(NamedTuple):
 def parse_rows(
     parsing: ParseTask, frame: FrameRelation, partition: int, rows: Iterable[pa.RecordBatch]
 ) -> Iterator[Message]:
-    """The stage for a DataFrame."""
+    """The task of this stage that parses the rows of a DataFrame."""
 
     def batches(_: OnBadLine | None) -> Iterator[Batch]:
         return (from_arrow(frame.predicate, part, frame.marked) for part in rows)
@@ -152,11 +152,14 @@ def parse_rows(
 def parse_batches(
     parsing: ParseTask, origin: tuple[int, int], batches: Callable[[OnBadLine | None], Iterator[Batch]]
 ) -> Iterator[Message]:
-    """What a task sends that reads these batches; they are told whom to tell of bad lines."""
+    """Parse batches and yield the messages for the next stage.
+
+    `batches` is called with the function that collects bad lines, or None to fail at the first.
+    """
     clock, done = Clock(), []
     try:
-        with _refused(parsing) as (refused, path):
-            for number, chunk in enumerate(chunks(batches(None if parsing.bad_lines == FAIL else refused))):
+        with _bad_line_collector(parsing) as (collector, path):
+            for number, chunk in enumerate(chunks(batches(None if parsing.bad_lines == FAIL else collector))):
                 key = ".".join(map(str, (*origin, number)))
                 done.append(CodesFile(key, chunk.write(parsing.directory), chunk.rows()))
                 yield from _terms(parsing, key, chunk)
@@ -164,13 +167,13 @@ def parse_batches(
         for id_task in range(parsing.id_tasks):
             yield Message(id_task, FAILED, pickle.dumps((origin, error)))
         return
-    report = ParseReport(origin, done, BadLines(refused.count, refused.examples, path), clock.interval())
+    report = ParseReport(origin, done, BadLines(collector.count, collector.examples, path), clock.interval())
     yield Message(origin[1] % parsing.id_tasks, REPORT, pickle.dumps(report))
 
 
 @contextmanager
-def _refused(parsing: ParseTask) -> Iterator[tuple[BadLineCollector, str]]:
-    """What bad lines are told to, and the file where it writes them down, if it does."""
+def _bad_line_collector(parsing: ParseTask) -> Iterator[tuple[BadLineCollector, str]]:
+    """A collector of bad lines, and the path of its quarantine file ('' if none)."""
     if parsing.bad_lines != QUARANTINE:
         yield BadLineCollector(), ""
         return

@@ -1,7 +1,7 @@
-"""Files that only Spark can reach (`hdfs:`, `s3a:`, `abfss:`): Spark gives their lines, or a file as a whole, to tasks.
+"""Files that only Spark can read (`hdfs:`, `s3a:`, `abfss:`): Spark sends their lines, or whole files, to the tasks.
 
-N-Triples and N-Quads come as lines, block by block. A task knows where its block begins, but not how many lines come
-before it. So when the first bad line is met, lines are counted, once, and the job is run again with these numbers.
+Tasks read N-Triples and N-Quads as lines, block by block. A task knows where its block begins, but not the number of
+lines before it. So if there is a bad line, the job counts the lines and runs again with these numbers.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ from tidelog.model.terms import TRIPLE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Block = tuple[str, int]  # a file, and where the block begins
+Block = tuple[str, int]  # a file, and the position at which the block begins
 
 
 class UncountedError(InputError):
-    """There is a bad line, and nobody knows its number."""
+    """There is a bad line, and its number is not known."""
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """The files of a source that are read line by line."""
+    """A source that tasks read line by line."""
 
     number: int  # among the inputs
     relation: str
     quads: bool
     scopes: dict[str, str]  # of blank nodes, by file
-    before: dict[Block, int] | None  # lines before a block, once they are counted
+    before: dict[Block, int] | None  # the number of lines before each block, if they are counted
 
     def dialect(self, file: str) -> Dialect:
         return Dialect(self.relation, self.quads, scope=self.scopes[_plain(file)])
@@ -56,7 +56,7 @@ class _Lines:
 def remote_input(
     spark: SparkSession, parsing: ParseTask, source: RemoteSource, number: int, counted: bool
 ) -> FrameInput:
-    """A source in the first stage of ingest; `counted` if there are bad lines."""
+    """A source in the first stage of ingest. `counted`: count the lines, because there are bad lines."""
     name = formats.format_name(Path(source.url), None)
     if name not in ("ntriples", "nquads"):
         frame = spark.read.format("binaryFile").load(source.url).select("path", "content")
@@ -74,12 +74,15 @@ def _lines(spark: SparkSession, url: str) -> DataFrame:
 
 
 def _plain(file: str) -> str:
-    """One spelling of the names of local files, of which Spark has two."""
+    """The name of a file; Spark writes those of local files in two ways, and this returns one of them."""
     return re.sub("^file:/+", "file:/", file)
 
 
 def _scope(spark: SparkSession, file: str) -> str:
-    """As the local loader has it. Whether the last line of a compressed file of less than 64 KB ends is not told."""
+    """The scope of the blank nodes of a file, equal to that of the local loader.
+
+    One exception: Spark does not say whether the last line of a compressed file of less than 64 KB ends.
+    """
     start = spark.read.option("lineSep", "\n").text(file).where("_metadata.file_block_start = 0")
     rows = start.selectExpr("value", "_metadata.file_size as size").limit(SCOPE_SAMPLE).toArrow()
     sample = _joined(rows["value"].combine_chunks()) if len(rows) else b""
@@ -117,21 +120,18 @@ def _parse_lines(
                 if lines.before is None:
                     raise UncountedError("a bad line")
                 line = lines.before[file, start] + done.get((file, start), 0) + at + 1
-                _tell(on_bad_line, error.located(file, line))
+                located = error.located(file, line)
+                if on_bad_line is None:
+                    raise located
+                on_bad_line(located)
             yield from parsed.batches
             done[file, start] = done.get((file, start), 0) + len(texts)
 
     return parse_batches(parsing, (lines.number, partition), batches)
 
 
-def _tell(on_bad_line: OnBadLine | None, error: InputError) -> None:
-    if on_bad_line is None:
-        raise error
-    on_bad_line(error)
-
-
 def _blocks(rows: Iterable[pa.RecordBatch]) -> Iterator[tuple[Block, pa.Array]]:
-    """Lines that are in the same block."""
+    """Yield (block, lines)."""
     for part in rows:
         texts, files, starts = part.columns
         codes, blocks = files.dictionary_encode().indices.to_numpy(), starts.to_numpy()
@@ -153,7 +153,7 @@ def _parse_files(
 
 
 def _file(url: str, content: pa.Buffer, relation: str | None, on_bad_line: OnBadLine | None) -> Iterator[Batch]:
-    """The batches of a file, from a copy with the same name."""
+    """Copy a file to a temporary one with the same name, and yield its batches."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / unquote(url).rpartition("/")[2]
         path.write_bytes(content)
