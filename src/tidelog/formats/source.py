@@ -16,7 +16,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from io import BufferedReader
 from pathlib import Path
@@ -173,21 +173,17 @@ def scope_of(name: str, sample: bytes) -> str:
 FAIL, SKIP, QUARANTINE = BAD_LINES = ("fail", "skip", "quarantine")
 
 OnBadLine = Callable[[InputError], None]
-REMEMBERED = 10
 
 
 @dataclass
 class BadLineCollector:
-    """Counts bad lines, keeps examples, and writes them to `stream` if it is not None."""
+    """Counts bad lines, and writes them to `stream` if it is not None."""
 
     stream: IO[bytes] | None = None
     count: int = 0
-    examples: list[str] = field(default_factory=list)
 
     def __call__(self, error: InputError) -> None:
         self.count += 1
-        if len(self.examples) < REMEMBERED:
-            self.examples.append(str(error))
         if self.stream is not None:
             self.stream.write(_record(error))
 

@@ -176,14 +176,18 @@ class Questions(Session):
         partition_by: Sequence[str],
         master: str | None,
     ) -> list[Exported]:
-        from tidelog.engines.spark.dataframes.exporting import ExportSource, export_stored
+        from tidelog.engines.spark.cluster.cluster import SparkCluster
+        from tidelog.engines.spark.cluster.session import session
+        from tidelog.engines.spark.dataframes.exporting import ExportSource, export
 
         check_kind(kind)
         if self._root is None:
             raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
         source = ExportSource(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)
-        return export_stored(source, chosen, out, format, overwrite=overwrite, partition_by=partition_by, master=master)
+        with session(None, master) as spark:
+            cluster = SparkCluster(spark)
+            return export(cluster, source, chosen, out, format, overwrite=overwrite, partition_by=partition_by)
 
     def to_spark(self, spark: SparkSession, predicate: str, kind: Kind = "all") -> DataFrame:
         """The facts of one predicate as a DataFrame of the session; of a knowledge base on disk, executors read them.

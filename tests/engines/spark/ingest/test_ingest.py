@@ -278,8 +278,7 @@ def test_bad_lines_are_left_out_and_counted(bad_lines: str, split_size: int | No
     )
     texts = {tuple(str(t) for t in f.args) for f in found.facts() if f.predicate == "triple"}
     assert texts == {("<a>", "<p>", "<b>"), ("<b>", "<p>", "<c>"), ("<e>", "<p>", "<f>")}
-    assert (found.ingested.bad, len(found.ingested.examples)) == (5, 5)
-    assert found.ingested.examples[0].startswith(f"{tmp_path}/bad.nt:2:9: expected an object")
+    assert found.ingested.bad == 5
     if out is not None:
         records = [json.loads(line) for line in out.read_text().splitlines()]
         where = [(Path(r["file"]).name, r["line"], r["text"]) for r in records]

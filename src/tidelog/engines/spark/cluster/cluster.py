@@ -6,8 +6,6 @@
 A task is a function of its partition and of the messages that were sent to it, and of nothing else: Spark may run it
 again after a failure, or twice at the same time, and it must send the same bytes. Jobs use only the DataFrame API, so
 that they run on Spark Connect too. They change no setting of the session.
-
-Also `ScratchFiles`: files that are deleted with the object that owns them.
 """
 
 from __future__ import annotations
@@ -224,15 +222,9 @@ def _cores(spark: SparkSession) -> int:
         return int(spark.conf.get("spark.default.parallelism", None) or 2)
 
 
-class ScratchFiles:
-    """Files that are deleted with their owner."""
-
-    def __init__(self, owner: object, paths: Iterable[str] = ()) -> None:
-        self._paths = list(paths)
-        self.delete = weakref.finalize(owner, delete_files, self._paths)
-
-    def add(self, *paths: str) -> None:
-        self._paths.extend(paths)
+def delete_with(owner: object, paths: list[str]) -> None:
+    """Delete files when `owner` is deleted. The caller may add paths to the list later."""
+    weakref.finalize(owner, delete_files, paths)
 
 
 def delete_files(paths: Sequence[str]) -> None:

@@ -16,8 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tidelog import formats, tuning
-from tidelog.engines.spark.cluster.cluster import Cluster, Message, SparkCluster, Stage
-from tidelog.engines.spark.cluster.session import session
+from tidelog.engines.spark.cluster.cluster import Cluster, Message, Stage
 from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
 from tidelog.engines.spark.dataframes.frames import ShownFacts, view
 from tidelog.errors import UsageError
@@ -104,22 +103,6 @@ def export(
         raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
     job = _ExportJob(cluster, source, name, columns, tuple(partition_by))
     return (_export_delta if name == DELTA else _export_parts)(job, out) + without
-
-
-def export_stored(
-    source: ExportSource,
-    relations: Sequence[str] | None,
-    out: Path,
-    format: str | None,
-    *,
-    overwrite: bool,
-    partition_by: Sequence[str] = (),
-    master: str | None = None,
-) -> list[Exported]:
-    """Run `export` on the active session, or on one that is started for it."""
-    with session(None, master) as spark:
-        cluster = SparkCluster(spark)
-        return export(cluster, source, relations, out, format, overwrite=overwrite, partition_by=partition_by)
 
 
 def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) -> dict[str, int]:

@@ -68,8 +68,6 @@ class ShardedInstances(RuleInstances):
         )
 
 
-
-
 @dataclass(frozen=True)
 class InstanceRows:
     """A function for `mapInArrow` that yields the rows of shards. The first column of its input has their numbers."""

@@ -50,7 +50,6 @@ from tidelog.engines.spark.sharded.shard_files import ShardFile
 from tidelog.engines.spark.sharded.worker_dictionary import DictionarySnapshot, take_snapshot
 from tidelog.errors import InputError, LimitError
 from tidelog.formats import FAIL, FactFile, FrameSource, RemoteSource, marked_columns, written_aside
-from tidelog.formats.source import REMEMBERED
 from tidelog.model.terms import TRIPLE
 
 if TYPE_CHECKING:
@@ -89,7 +88,6 @@ class Ingested:
     terms: list[NewTerms]
     arities: dict[str, int]
     bad: int  # the number of lines that were left out
-    examples: list[str]  # some of them, as errors
     seconds: dict[str, float]  # by stage
     directory: Path  # of the files of new terms
 
@@ -105,17 +103,12 @@ def ingest(
     scratch: Path,
     shards: int,
     options: IngestOptions,
-    snapshot: DictionarySnapshot | None = None,
 ) -> Ingested:
-    """Read files and DataFrames into shards. The dictionary is not changed: `append_terms` adds the new terms to it.
-
-    `snapshot`: the dictionary, if it is in files already.
-    """
+    """Read files and DataFrames into shards. The dictionary is not changed: `append_terms` adds the new terms to it."""
     directory = scratch / f"ingest-{uuid4().hex}"
     directory.mkdir(parents=True)
     try:
-        if snapshot is None and len(dictionary):
-            snapshot = take_snapshot(dictionary, directory)
+        snapshot = take_snapshot(dictionary, directory) if len(dictionary) else None
         job = _IngestJob(cluster, directory, options)
         encoded = job.encode(sources, snapshot, len(dictionary))
         if options.quarantine is not None:
@@ -178,7 +171,7 @@ class _Encoded:
         """Write all bad lines to one file, in the order of the input."""
         with written_aside(path) as target:
             for parsed in self.parsed:
-                with open(parsed.bad.path, "rb") as lines:
+                with open(parsed.quarantine, "rb") as lines:
                     shutil.copyfileobj(lines, target)
 
     def routing(self, shards: int) -> Routing:
@@ -253,21 +246,18 @@ class _IngestJob:
         self.options.progress("sort")
         messages = self.cluster.run(stages)
         gathered: list[SortedShard] = list(_reports(sorted(messages, key=lambda message: message.target)))
-        self._clean(kept={t.path for t in terms})
+        kept = {t.path for t in terms}
+        for path in self.directory.iterdir():
+            if str(path) not in kept:
+                path.unlink()
         seconds = {
             **encoded.seconds(),
             "route": elapsed(interval for g in gathered for interval in g.routed),
             "sort": elapsed(g.interval for g in gathered),
         }
-        bad = sum(parsed.bad.lines for parsed in encoded.parsed)
-        examples = [example for parsed in encoded.parsed for example in parsed.bad.examples]
+        bad = sum(parsed.bad for parsed in encoded.parsed)
         shard_files = [g.shard_file for g in gathered]
-        return Ingested(shard_files, terms, encoded.arities, bad, examples[:REMEMBERED], seconds, self.directory)
-
-    def _clean(self, kept: set[str]) -> None:
-        for path in self.directory.iterdir():
-            if str(path) not in kept:
-                path.unlink()
+        return Ingested(shard_files, terms, encoded.arities, bad, seconds, self.directory)
 
 
 def _reports(messages: Sequence[Message]) -> Iterator[Any]:

@@ -43,7 +43,8 @@ class InputSplit:
 
 def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -> list[list[InputSplit]]:
     """The splits of each task, in the order of the files. There is at least one task."""
-    size = largest or _split_size(sum(r.size for r in readings), cores)
+    even = sum(r.size for r in readings) // (cores * tuning.SPLITS_PER_CORE)
+    size = largest or max(tuning.SPLIT_FEWEST_BYTES, min(tuning.SPLIT_MOST_BYTES, even))
     tasks: list[list[InputSplit]] = [[]]
     room = size
     for reading in readings:
@@ -54,10 +55,6 @@ def plan(readings: Sequence[FactFile], cores: int, largest: int | None = None) -
             tasks[-1].append(InputSplit(reading, span, bytes_))
             room -= bytes_
     return tasks
-
-
-def _split_size(total: int, cores: int) -> int:
-    return max(tuning.SPLIT_FEWEST_BYTES, min(tuning.SPLIT_MOST_BYTES, total // (cores * tuning.SPLITS_PER_CORE)))
 
 
 Interval = tuple[float, float]
@@ -104,20 +101,13 @@ class CodesFile(NamedTuple):
     relations: list[tuple[str, int, int]]
 
 
-class BadLines(NamedTuple):
-    """The bad lines of a task: their number, a few of them as errors, and the quarantine file ('' if none)."""
-
-    lines: int
-    examples: list[str]
-    path: str
-
-
 class ParseReport(NamedTuple):
     """The report of a task. Its origin is (number of the input, number of the task), which gives the order."""
 
     origin: tuple[int, int]
     chunks: list[CodesFile]
-    bad: BadLines
+    bad: int  # the number of bad lines
+    quarantine: str  # the file with the bad lines; '' if none
     interval: Interval
 
 
@@ -167,7 +157,7 @@ def parse_batches(
         for id_task in range(parsing.id_tasks):
             yield Message(id_task, FAILED, pickle.dumps((origin, error)))
         return
-    report = ParseReport(origin, done, BadLines(collector.count, collector.examples, path), clock.interval())
+    report = ParseReport(origin, done, collector.count, path, clock.interval())
     yield Message(origin[1] % parsing.id_tasks, REPORT, pickle.dumps(report))
 
 

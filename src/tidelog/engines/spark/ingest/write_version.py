@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
 from typing import NamedTuple
@@ -32,15 +31,6 @@ class WrittenVersion(NamedTuple):
     sums: tuple[FactSum, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A store, and the versions between which the files lead. If `start` is None, they hold all facts."""
-
-    root: str
-    start: int | None
-    to: int
-
-
 def write_version(
     cluster: Cluster, root: Path, start: int | None, version: int, sets: Sets, terms: DictionarySnapshot
 ) -> WrittenVersion:
@@ -49,26 +39,32 @@ def write_version(
     If `start` is None, the sets are E and I. Else they are the differences from version `start`: explicit facts added
     and removed, then all facts added and removed.
     """
-    target, shards = _Target(str(root), start, version), len(sets[0])
-    sent = cluster.run([Stage(partial(_write_shard, target, sets, terms), shards)])
+    task, shards = partial(_write_shard, root, start, version, sets, terms), len(sets[0])
+    sent = cluster.run([Stage(task, shards)])
     reported: list[tuple[tuple[PredicateFile, ...], int, tuple[FactSum, ...]]] = [pickle.loads(p.payload) for p in sent]
     parts = tuple(part for found, _, _ in reported for part in found)
-    run = FactRun(target.start, target.to, sum(rows for _, rows, _ in reported), parts)
+    run = FactRun(start, version, sum(rows for _, rows, _ in reported), parts)
     sums = (sums for _, _, sums in reported)
     return WrittenVersion(run, reduce(lambda a, b: tuple(x.plus(y) for x, y in zip(a, b, strict=True)), sums))
 
 
 def _write_shard(
-    target: _Target, sets: Sets, terms: DictionarySnapshot, partition: int, arrived: Iterator[Message]
+    root: Path,
+    start: int | None,
+    version: int,
+    sets: Sets,
+    terms: DictionarySnapshot,
+    partition: int,
+    _: Iterator[Message],
 ) -> Iterator[Message]:
     facts = [shard_files.read_facts(paths[partition], terms.open()) for paths in sets]
-    root, name = Path(target.root), f"{target.to:08d}-{partition}-{uuid4().hex[:12]}"
-    if target.start is None:
+    name = f"{version:08d}-{partition}-{uuid4().hex[:12]}"
+    if start is None:
         E, I = facts
-        run = runs.write_base(root, name, target.to, E, I)
+        run = runs.write_base(root, name, version, E, I)
         explicit = sum_of_facts(E)
         sums = [explicit, explicit.plus(sum_of_facts(I - E))]
     else:
-        run = runs.write_delta(root, name, target.start, target.to, Delta(*facts))
+        run = runs.write_delta(root, name, start, version, Delta(*facts))
         sums = [sum_of_facts(some) for some in facts]
     yield Message(0, "", pickle.dumps((run.parts, run.rows, tuple(sums))))

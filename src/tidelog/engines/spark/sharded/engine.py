@@ -20,7 +20,7 @@ from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.cluster.cluster import Cluster
 from tidelog.engines.spark.sharded.driver import Driver, ShardResults, facts_of, tally_of, within
 from tidelog.engines.spark.sharded.facts import SparkFacts, SparkTally, operate
-from tidelog.engines.spark.sharded.nodes import DriverSet, SetNode, StoredSet
+from tidelog.engines.spark.sharded.nodes import DriverSet, Ones, SetNode, StoredSet
 from tidelog.engines.spark.sharded.plan import ALL, RulePlan, plan
 from tidelog.engines.spark.sharded.set_expressions import SetPart, atoms_of, part_of
 from tidelog.engines.spark.sharded.shard_files import ShardFile
@@ -206,7 +206,10 @@ class SparkEngine:
         return SparkTally(self.driver, tally_of(self.driver, found)) + near
 
     def ones(self, facts: SparkFacts) -> SparkTally:
-        return SparkTally.once(facts)
+        node = facts.node.resolved()
+        if isinstance(node, DriverSet):
+            return SparkTally(self.driver, self.driver.hold_tally(self.local.ones(node.facts)))
+        return SparkTally(self.driver, Ones(node))
 
     def supports(
         self,

@@ -19,7 +19,6 @@ from tidelog.engines.spark.sharded.nodes import (
     DriverSet,
     DriverTally,
     OfPredicate,
-    Ones,
     PositiveFacts,
     SetNode,
     SetOperation,
@@ -208,13 +207,6 @@ class SparkTally:
     def __init__(self, driver: Driver, node: TallyNode) -> None:
         self.driver = driver
         self.node = node
-
-    @classmethod
-    def once(cls, facts: SparkFacts) -> SparkTally:
-        driver, node = facts.driver, facts.node.resolved()
-        if isinstance(node, DriverSet):
-            return cls(driver, driver.hold_tally(driver.local.ones(node.facts)))
-        return cls(driver, Ones(node))
 
     def __len__(self) -> int:
         node = self.node.resolved()

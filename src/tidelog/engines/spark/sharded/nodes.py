@@ -21,7 +21,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from tidelog.engines.local.facts import LocalFacts, Relation
 from tidelog.engines.local.tally import LocalTally
-from tidelog.engines.spark.cluster.cluster import ScratchFiles
+from tidelog.engines.spark.cluster.cluster import delete_with
 from tidelog.engines.spark.sharded import shard_files
 from tidelog.engines.spark.sharded.set_expressions import (
     Copy,
@@ -135,15 +135,52 @@ def _rows_with_value(stat: Stat, part: SetPart) -> int:
     return stat.popular.get(part.value, 0)
 
 
-class DriverSet(SetNode):
-    """A small set in the driver's memory. Its file is written when a task first reads it."""
+class TallyNode(LazyNode["TallyNode"]):
+    """Facts and their counts."""
+
+
+class _DriverNode(LazyNode[N]):
+    """A small set or tally in the driver's memory. Its file is written when a task first reads it."""
 
     exact = True
+    scratch: Path
+
+    def _packed(self) -> Iterable[RelationRows]:
+        raise NotImplementedError
+
+    @cached_property
+    def _spec(self) -> DriverFileSpec:
+        written = shard_files.write(self.scratch, list(self._packed()))
+        delete_with(self, [written.path])
+        return DriverFileSpec(written.path)
+
+    def spec(self) -> Spec:
+        return self._spec
+
+
+class _OperationNode(LazyNode[N]):
+    """An operation on two sets, or on two tallies."""
+
+    op: str
+
+    @property
+    def left(self) -> N:
+        return cast(N, self.children[0].resolved())
+
+    @property
+    def right(self) -> N:
+        return cast(N, self.children[1].resolved())
+
+    def spec(self) -> Spec:
+        return OperationSpec(self.op, self.children[0].id, self.children[1].id)
+
+
+class DriverSet(_DriverNode[SetNode], SetNode):
+    """A small set in the driver's memory."""
 
     def __init__(self, facts: LocalFacts, scratch: Path) -> None:
         super().__init__()
-        self.facts = facts
-        self.scratch = scratch
+        self.facts, self.scratch = facts, scratch
 
     def _stats(self) -> Mapping[Relation, Stat]:
         return {relation: Stat(len(table), table.arity) for relation, table in self.facts.tables.items()}
@@ -158,19 +195,8 @@ class DriverSet(SetNode):
         tables = map(self.facts.table, part.among(self.stats))
         return sum(len(t) for t in tables if t is not None and t.may_hold(1, part.value))
 
-    @cached_property
-    def _file(self) -> DriverFileSpec:
-        return _write_file(self, self.scratch, list(rows_of(self.facts)))
-
-    def spec(self) -> Spec:
-        return self._file
-
-
-def _write_file(owner: object, scratch: Path, rows: Sequence[RelationRows]) -> DriverFileSpec:
-    """Write the rows of a node to a file, which is deleted with the node."""
-    written = shard_files.write(scratch, rows)
-    ScratchFiles(owner, (written.path,))
-    return DriverFileSpec(written.path)
+    def _packed(self) -> Iterable[RelationRows]:
+        return rows_of(self.facts)
 
 
 class StoredSet(SetNode):
@@ -181,7 +207,8 @@ class StoredSet(SetNode):
     def __init__(self, written: Sequence[ShardFile | None], owned: bool = True) -> None:
         super().__init__()
         self.copies: list[Copy] = [Copy(0, None, _paths(written))]
-        self._files = ScratchFiles(self, filter(None, self.copies[0].paths) if owned else ())
+        self._files = list(filter(None, self.copies[0].paths)) if owned else []
+        delete_with(self, self._files)
         self._total_stats = add_stats(*(file.stats for file in written if file))
 
     def _stats(self) -> Mapping[Relation, Stat]:
@@ -190,7 +217,7 @@ class StoredSet(SetNode):
     def add(self, key: int, relations: frozenset[Relation], written: Sequence[ShardFile | None]) -> None:
         """Add a copy that is partitioned by another argument."""
         self.copies.append(Copy(key, relations, _paths(written)))
-        self._files.add(*filter(None, self.copies[-1].paths))
+        self._files += filter(None, self.copies[-1].paths)
 
     def lacks(self, key: int, part: SetPart) -> set[Relation]:
         """The relations of a part that have no copy by this argument."""
@@ -216,7 +243,7 @@ def add_stats(*parts: Mapping[Relation, Stat]) -> dict[Relation, Stat]:
     return together
 
 
-class SetOperation(SetNode):
+class SetOperation(_OperationNode[SetNode], SetNode):
     """`| - &` of two sets."""
 
     def __init__(self, op: str, left: SetNode, right: SetNode) -> None:
@@ -225,14 +252,6 @@ class SetOperation(SetNode):
         self.exact = op == "|" and self.left.exact and self.right.exact and left.is_disjoint(right)
         if op == "-":
             self.disjoint_with = frozenset((right.id, self.right.id))
-
-    @property
-    def left(self) -> SetNode:
-        return cast(SetNode, self.children[0].resolved())
-
-    @property
-    def right(self) -> SetNode:
-        return cast(SetNode, self.children[1].resolved())
 
     def _stats(self) -> Mapping[Relation, Stat]:
         left, right = self.left.stats, self.right.stats
@@ -248,9 +267,6 @@ class SetOperation(SetNode):
 
     def _count_reading(self, part: SetPart) -> int:
         return self.left.reading(part) + self.right.reading(part)
-
-    def spec(self) -> Spec:
-        return OperationSpec(self.op, self.children[0].id, self.children[1].id)
 
 
 class OfPredicate(SetNode):
@@ -289,29 +305,18 @@ class PositiveFacts(SetNode):
         return PositiveFactsSpec(self.children[0].id)
 
 
-class TallyNode(LazyNode["TallyNode"]):
-    """Facts and their counts."""
-
-
-class DriverTally(TallyNode):
-    """A small tally in the driver's memory. Its file is written when a task first reads it."""
-
-    exact = True
+class DriverTally(_DriverNode[TallyNode], TallyNode):
+    """A small tally in the driver's memory."""
 
     def __init__(self, tally: LocalTally, scratch: Path) -> None:
         super().__init__()
-        self.tally = tally
-        self.scratch = scratch
+        self.tally, self.scratch = tally, scratch
 
     def _stats(self) -> Mapping[Relation, Stat]:
         return {r: Stat(len(c), c.flat.run.layout.arity) for r, c in self.tally.counts.items()}
 
-    @cached_property
-    def _file(self) -> DriverFileSpec:
-        return _write_file(self, self.scratch, weighted_rows(self.tally))
-
-    def spec(self) -> Spec:
-        return self._file
+    def _packed(self) -> Iterable[RelationRows]:
+        return weighted_rows(self.tally)
 
 
 class StoredTally(TallyNode):
@@ -323,7 +328,7 @@ class StoredTally(TallyNode):
         super().__init__()
         self._spec = StoredTallySpec(_paths(written))
         self._total_stats = add_stats(*(file.stats for file in written if file))
-        ScratchFiles(self, filter(None, self._spec.paths))
+        delete_with(self, list(filter(None, self._spec.paths)))
 
     def _stats(self) -> Mapping[Relation, Stat]:
         return self._total_stats
@@ -332,26 +337,15 @@ class StoredTally(TallyNode):
         return self._spec
 
 
-class TallySum(TallyNode):
+class TallySum(_OperationNode[TallyNode], TallyNode):
     """`+ -` of two tallies."""
 
     def __init__(self, op: str, left: TallyNode, right: TallyNode) -> None:
         super().__init__(left, right)
         self.op = op
 
-    @property
-    def left(self) -> TallyNode:
-        return cast(TallyNode, self.children[0].resolved())
-
-    @property
-    def right(self) -> TallyNode:
-        return cast(TallyNode, self.children[1].resolved())
-
     def _stats(self) -> Mapping[Relation, Stat]:
         return add_stats(self.left.stats, self.right.stats)
-
-    def spec(self) -> Spec:
-        return OperationSpec(self.op, self.children[0].id, self.children[1].id)
 
 
 class CountsOf(TallyNode):
