@@ -176,17 +176,14 @@ class Questions(Session):
         partition_by: Sequence[str],
         master: str | None,
     ) -> list[Exported]:
-        from tidelog.engines.spark.cluster.cluster import SparkCluster
-        from tidelog.engines.spark.cluster.session import session
-        from tidelog.engines.spark.dataframes.exporting import ExportSource, export
+        from tidelog.engines.spark.dataframes.exporting import ExportSource, export, spark_cluster
 
         check_kind(kind)
         if self._root is None:
             raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
         source = ExportSource(str(self._root.absolute()), self.version, kind)
         chosen = None if relations is None else list(relations)
-        with session(None, master) as spark:
-            cluster = SparkCluster(spark)
+        with spark_cluster(master) as cluster:
             return export(cluster, source, chosen, out, format, overwrite=overwrite, partition_by=partition_by)
 
     def to_spark(self, spark: SparkSession, predicate: str, kind: Kind = "all") -> DataFrame:

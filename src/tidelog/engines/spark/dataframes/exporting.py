@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 
 from tidelog import formats, tuning
-from tidelog.engines.spark.cluster.cluster import Cluster, Message, Stage
+from tidelog.engines.spark.cluster.cluster import Cluster, Message, SparkCluster, Stage
+from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
 from tidelog.engines.spark.dataframes.frames import ShownFacts, view
 from tidelog.errors import UsageError
@@ -103,6 +105,13 @@ def export(
         raise UsageError('executors partition by "predicate" only; for other columns use the local engine')
     job = _ExportJob(cluster, source, name, columns, tuple(partition_by))
     return (_export_delta if name == DELTA else _export_parts)(job, out) + without
+
+
+@contextmanager
+def spark_cluster(master: str | None) -> Iterator[Cluster]:
+    """Yield a cluster on the active session, or on one that is started for it."""
+    with session(None, master) as spark:
+        yield SparkCluster(spark)
 
 
 def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) -> dict[str, int]:
