@@ -44,7 +44,7 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     constraints = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, new, outcome.I))
     check_constraints(engine, constraints, outcome, strict=options.strict)
     seconds = time.perf_counter() - start
-    notes = tuple(request.add.notes)
+    notes = (*request.add.notes, *request.add.merged_prefixes(before.prefixes)[1])
     return AppliedChange(backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes)
 
 
@@ -86,9 +86,10 @@ def with_new_rules(before: State, request: ChangeRequest) -> State:
         arities = check_rules(rules, before.E.arities(), allow_cartesian=request.options.allow_cartesian)
         program = RuleChange(rules, rules)
         program.strata  # noqa: B018  refuses rules that cannot be ordered, before anything is done
-    prefixes, options = before.prefixes, before.options
-    if request.add.prefixes:
-        prefixes = {**prefixes, **request.add.prefixes}
+    options = before.options
+    prefixes, _ = request.add.merged_prefixes(before.prefixes)
+    if request.remove_prefixes:
+        prefixes = {p: iri for p, iri in prefixes.items() if p not in request.remove_prefixes}
     if request.options.settings:
         options = changed_options(before, request.options.settings)
     version = before.version + 1

@@ -31,6 +31,8 @@ from tidelog.rules.syntax import Rule, RuleFile
 PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_MOST_FILES = 1000  # whose prefixes are read
+_MOST_NOTES = 6  # about prefixes
 _COMPRESSION = 10  # how many times larger RDF text is than its gzip
 
 Prefixes = Mapping[str, str]
@@ -47,7 +49,8 @@ class Input:
     facts: list[Fact] = field(default_factory=list)
     batches: list[Batches] = field(default_factory=list)
     rules: list[Rule] = field(default_factory=list)
-    prefixes: dict[str, str] = field(default_factory=dict)
+    prefixes: dict[str, str] = field(default_factory=dict)  # of texts and programs; they replace older ones
+    file_prefixes: list[tuple[Path, Prefixes]] = field(default_factory=list)  # of RDF files; older ones stay
     notes: list[str] = field(default_factory=list)  # sentences about what is probably not meant
 
     def add_program(self, program: RuleFile, folder: Path) -> None:
@@ -78,11 +81,31 @@ class Input:
         if path.suffix not in PROGRAM_SUFFIXES or path.is_dir():
             found = _data(path, relation)
             self.batches += found
-            self.notes += [f.note for f in found if isinstance(f, formats.FactFile) and f.note]
+            for file in found:
+                if isinstance(file, formats.FactFile):
+                    self._add_file(file)
         elif relation is None:
             self.add_program(read_program(path), path.parent)
         else:
             raise UsageError(f"{path} is a program, whose facts say what they are; leave out relation={relation!r}")
+
+    def _add_file(self, file: formats.FactFile) -> None:
+        """Add what is known about a file before its facts are read."""
+        if file.note:
+            self.notes.append(file.note)
+        if len(self.file_prefixes) < _MOST_FILES and (prefixes := file.prefixes()):
+            self.file_prefixes.append((file.path, prefixes))
+
+    def merged_prefixes(self, before: Prefixes) -> tuple[Prefixes, list[str]]:
+        """All prefixes after this input is added to those `before`, and notes about those that files do not get."""
+        merged, notes = {**before, **self.prefixes}, []
+        for path, prefixes in self.file_prefixes:
+            for prefix, iri in prefixes.items():
+                if (known := merged.setdefault(prefix, iri)) != iri:
+                    notes.append(f"{path}: the prefix {prefix}: stays <{known}>; this file has <{iri}>")
+        if len(notes) > _MOST_NOTES:
+            notes[_MOST_NOTES - 1 :] = [f"{len(notes) - _MOST_NOTES + 1:,} more prefixes stay as they are"]
+        return merged, notes
 
     def add_source(self, source: object, relation: str | None = None) -> bool:
         """Add a table, a graph, a URL or a path; return whether the source is one. Raises if it cannot be read."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidelog.changes.inputs import Input, read_facts, read_rules
 from tidelog.errors import UsageError
-from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, written_aside
+from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, is_prefix, written_aside
 from tidelog.rules.syntax import Rule
 
 
@@ -69,6 +69,7 @@ class ChangeRequest:
     remove: Input = field(default_factory=Input)
     remove_rules: tuple[Rule, ...] = ()
     options: ChangeOptions = field(default_factory=ChangeOptions)
+    remove_prefixes: tuple[str, ...] = ()
 
     def nbytes(self) -> int:
         """About how many bytes of files the request reads."""
@@ -78,6 +79,24 @@ class ChangeRequest:
     def is_remote(self) -> bool:
         """Whether only Spark can read some of the data."""
         return self.add.is_remote or self.remove.is_remote
+
+
+def prefix_request(
+    prefixes: Mapping[str, str | None], declared: Mapping[str, str], options: ChangeOptions
+) -> ChangeRequest:
+    """The request to add or replace prefixes of `declared`, and to remove those that are None."""
+    added = {prefix: iri for prefix, iri in prefixes.items() if iri is not None}
+    for prefix, iri in added.items():
+        if not is_prefix(prefix, iri):
+            raise UsageError(
+                f"{prefix}: <{iri}> is no prefix; expected a name and an IRI, such as ex http://example.org/"
+            )
+    removed = tuple(prefix for prefix, iri in prefixes.items() if iri is None)
+    for prefix in removed:
+        if prefix not in declared:
+            known = ", ".join(f"{p}:" for p in declared) or "none"
+            raise UsageError(f"the prefix {prefix}: is not declared; declared are: {known}")
+    return ChangeRequest(Input(prefixes=added), options=options, remove_prefixes=removed)
 
 
 def read_request(

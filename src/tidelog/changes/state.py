@@ -19,6 +19,7 @@ from tidelog.errors import UsageError
 from tidelog.queries.answers import FactAnswers
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.parsing.parser import parse_rules
+from tidelog.rules.parsing.tokens import WELL_KNOWN_PREFIXES
 from tidelog.rules.printer import format_rule
 from tidelog.rules.syntax import Rule
 from tidelog.store.digest import digest, sum_of_facts
@@ -47,7 +48,7 @@ class State:
     def expand(self, predicate: str) -> str:
         """The full name of a relation that may be written with a prefix or in brackets."""
         prefix, colon, local = predicate.partition(":")
-        known = self.prefixes.get(prefix)
+        known = self.prefixes.get(prefix, WELL_KNOWN_PREFIXES.get(prefix))
         return known + local if colon and known is not None else predicate.removeprefix("<").removesuffix(">")
 
     def known(self, predicate: str) -> str:

@@ -50,6 +50,7 @@ COMMANDS = (
     Command("inconsistencies", "reading", "list what contradicts what"),
     Command("repair", "explaining", "propose facts to remove so that a fact no longer follows"),
     Command("rules", "reading", "print the rules of a knowledge base"),
+    Command("prefix", "changing", "list, add and remove prefixes"),
     Command("status", "history", "show the size and state of a knowledge base"),
     Command("log", "history", "list the versions of a knowledge base"),
     Command("diff", "history", "show what changed between two versions"),

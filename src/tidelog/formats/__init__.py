@@ -26,6 +26,7 @@ from tidelog.formats.objects import (
     from_spark,
     marked_columns,
 )
+from tidelog.formats.prefixes import is_prefix
 from tidelog.formats.source import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, OnBadLine, RemoteSource, Span
 from tidelog.formats.tables import (
     DeltaFile,
@@ -71,6 +72,7 @@ __all__ = [
     "from_spark",
     "is_delta",
     "is_known",
+    "is_prefix",
     "is_rdf",
     "marked_columns",
     "only_rdf",

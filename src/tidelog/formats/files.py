@@ -29,6 +29,7 @@ from tidelog.formats.delimited import read_delimited
 from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet, row_group_spans
 from tidelog.formats.options import FormatOptions, options
+from tidelog.formats.prefixes import declared_prefixes
 from tidelog.formats.rdf import read_rdf
 from tidelog.formats.recognise import rdf_format
 from tidelog.formats.source import OnBadLine, Span, blank_scope, file_size, is_zipped
@@ -113,6 +114,10 @@ class FactFile:
         if self.format in _RDF or relation != relation_of_file(self.path) or relation in (stem, unquote(stem)):
             return ""
         return f"{self.path}: the relation is called {relation}; relation=… (--relation) gives another name"
+
+    def prefixes(self) -> dict[str, str]:
+        """The prefixes that the first part of an RDF file declares."""
+        return declared_prefixes(self.path, self.format) if self.format in _RECOGNISED else {}
 
     def skipping_bad_lines(self, on_bad_line: OnBadLine | None) -> FactFile:
         """The same file, but `on_bad_line` is called for each bad line, which is skipped. None: the first raises."""

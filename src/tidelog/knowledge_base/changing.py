@@ -19,7 +19,7 @@ from tidelog.changes.commit import commit
 from tidelog.changes.estimate import predict
 from tidelog.changes.inputs import Input, read_files
 from tidelog.changes.local_backend import LocalBackend
-from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, read_request
+from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, prefix_request, read_request
 from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
@@ -111,6 +111,20 @@ class Changes(Session):
         self._start_writing()
         add, remove = read_update(self._engine, self._state, text, allow)
         return self._change(ChangeRequest(add, remove, options=self._options(message=message)))
+
+    def declare(self, prefixes: Mapping[str, str | None], *, message: str = "") -> Change:
+        """Add prefixes, replace those that are there, and remove those that are given as None.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.declare({"ex": "http://example.org/", "": "http://example.com/"})
+        >>> _ = kb.apply(add="[ex:ann, :knows, ex:bob] .")
+        >>> _ = kb.declare({"": None})
+        >>> print(kb.prefixes)
+        {'ex': 'http://example.org/'}
+        """
+        self._start_writing()
+        return self._change(prefix_request(prefixes, self._state.prefixes, self._options(message=message)))
 
     def _options(
         self,

@@ -151,7 +151,7 @@ class Session:
 
     @property
     def prefixes(self) -> Mapping[str, str]:
-        """Prefixes declared by the programs that were loaded; queries may use them."""
+        """The prefixes that loaded programs and RDF files declare; see `declare`. Texts and queries may use them."""
         return self._described.prefixes
 
     @property

@@ -66,7 +66,7 @@ NAME_START = (
 )
 NAME_CHARACTERS = rf"{NAME_START}_0-9\-\u00b7\u0300-\u036f\u203f\u2040"
 _NAME = re.compile(r"[^\W\d][\w-]*", re.UNICODE)
-_ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
+ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 
 
 class Fact(NamedTuple):
@@ -310,6 +310,6 @@ def to_term(value: object) -> Term:
 
 def bare(text: str) -> Term:
     """The term of a bare text: a plain name, an absolute IRI, or else a string."""
-    if _NAME.fullmatch(text) or _ABSOLUTE.fullmatch(text):
+    if _NAME.fullmatch(text) or ABSOLUTE_IRI.fullmatch(text):
         return iri(text)
     return string(text)

@@ -15,7 +15,7 @@ from tidelog.model import terms
 from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.analysis.normalise import fresh_variables
 from tidelog.rules.parsing.terms import CONDITIONS, PRECEDENCE
-from tidelog.rules.parsing.tokens import LOCAL, NAME, NOT_NAMES, STANDARD_PREFIXES
+from tidelog.rules.parsing.tokens import LOCAL, NAME, NOT_NAMES, STANDARD_PREFIXES, WELL_KNOWN_PREFIXES
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
@@ -69,10 +69,24 @@ def _constant(term: Term, prefixes: Prefixes) -> str:
 def _iri(text: str, prefixes: Prefixes, reserved: tuple[str, ...]) -> str:
     if _NAME.fullmatch(text) and text not in reserved:
         return text
-    for prefix, expansion in {**STANDARD_PREFIXES, **(prefixes or {})}.items():
-        if expansion and text.startswith(expansion) and _LOCAL.fullmatch(text, len(expansion)):
+    return prefixed(text, prefixes) or f"<{text}>"
+
+
+def prefixed(text: str, prefixes: Prefixes) -> str:
+    """The prefixed name of an IRI, or the empty text. Declared prefixes come before well-known ones.
+
+    Without `prefixes` only the four standard ones are used, as in stored rules.
+
+    >>> prefixed("http://xmlns.com/foaf/0.1/name", {}), prefixed("http://xmlns.com/foaf/0.1/name", None)
+    ('foaf:name', '')
+    """
+    declared = prefixes or {}
+    others = STANDARD_PREFIXES if prefixes is None else WELL_KNOWN_PREFIXES
+    for prefix, expansion in chain(declared.items(), others.items()):
+        is_used = declared.get(prefix, expansion) == expansion
+        if expansion and is_used and text.startswith(expansion) and _LOCAL.fullmatch(text, len(expansion)):
             return f"{prefix}:{text[len(expansion) :]}"
-    return f"<{text}>"
+    return ""
 
 
 def _call(call: Call, prefixes: Prefixes) -> str:

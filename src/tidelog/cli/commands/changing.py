@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
-from tidelog.cli.output import print_json, warn, working
+from tidelog.cli.output import print_json, print_table, warn, working
 from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview
 from tidelog.errors import InputError, StoreError, UsageError
 
@@ -133,6 +133,31 @@ def run_load(options: Namespace) -> int:
             print_json(change_json(change, options.show))
         else:
             print_change(change, kb.prefixes, options.show)
+    return 0
+
+
+def configure_prefix(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("prefix", nargs="?", metavar="PREFIX", help="the prefix to add, such as ex; default: list all")
+    parser.add_argument("iri", nargs="?", metavar="IRI", help="the beginning of the IRIs it stands for")
+    parser.add_argument("--remove", action="store_true", help="remove the prefix")
+
+
+def run_prefix(options: Namespace) -> int:
+    """List the prefixes of a knowledge base, or add or remove one."""
+    if options.remove != (options.prefix is not None and options.iri is None):
+        raise UsageError("give PREFIX and IRI to add a prefix, PREFIX and --remove to remove one, or none to list all")
+    if options.prefix is None:
+        with open_to_read(options) as kb:
+            declared = dict(kb.prefixes)
+    else:
+        with open_to_change(options) as kb:
+            kb.declare({options.prefix.removesuffix(":"): options.iri})
+            declared = dict(kb.prefixes)
+    if options.json:
+        print_json({"prefixes": declared})
+    else:
+        print_table(("prefix", "IRI"), [(f"{prefix}:", iri) for prefix, iri in declared.items()])
     return 0
 
 

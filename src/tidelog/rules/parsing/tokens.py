@@ -198,7 +198,28 @@ def _fstring_text(source: SourceText, position: int, strings: list[str], tokens:
     return tokens[-1].end
 
 
+# Rules are stored with these prefixes, and their digests are made of that text. So these four never change.
 STANDARD_PREFIXES = {"rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
+# Prefixes that rules, facts and queries may use without a declaration. A declaration overrides them.
+WELL_KNOWN_PREFIXES = STANDARD_PREFIXES | {
+    "dc": "http://purl.org/dc/elements/1.1/",
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dcterms": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "geo": "http://www.opengis.net/ont/geosparql#",
+    "prov": "http://www.w3.org/ns/prov#",
+    "qb": "http://purl.org/linked-data/cube#",
+    "schema": "http://schema.org/",
+    "sh": "http://www.w3.org/ns/shacl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "sosa": "http://www.w3.org/ns/sosa/",
+    "ssn": "http://www.w3.org/ns/ssn/",
+    "swrl": "http://www.w3.org/2003/11/swrl#",
+    "swrlb": "http://www.w3.org/2003/11/swrlb#",
+    "time": "http://www.w3.org/2006/time#",
+    "vann": "http://purl.org/vocab/vann/",
+    "void": "http://rdfs.org/ns/void#",
+}
 
 
 @dataclass
@@ -211,10 +232,10 @@ class Scope:
 
     def expand(self, prefix: str) -> str | None:
         """The IRI of a prefix, or None if it is not declared."""
-        return self.declared.get(prefix, STANDARD_PREFIXES.get(prefix))
+        return self.declared.get(prefix, WELL_KNOWN_PREFIXES.get(prefix))
 
     def known(self) -> str:
-        """The prefixes that may be used, as text for messages."""
+        """The prefixes that are declared, and the standard ones, as text for messages."""
         return ", ".join(f"{p}:" for p in {**STANDARD_PREFIXES, **self.declared})
 
 

@@ -10,14 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tidelog.errors import ParseError, UsageError
-from tidelog.model.terms import OWL, RDF, RDFS, XSD, is_blank
+from tidelog.model.terms import is_blank
 from tidelog.queries.sparql.syntax.algebra import UNIT, BasicPattern, Pattern, Query, Triple
 from tidelog.queries.sparql.syntax.query_grammar import QueryGrammar
 from tidelog.queries.sparql.syntax.tokens import END, VARIABLE, location
+from tidelog.rules.parsing.tokens import WELL_KNOWN_PREFIXES
 from tidelog.rules.syntax import Variable
-
-# Prefixes that need no declaration. A declaration in the query overrides them.
-USUAL = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL}
 
 
 def parse(text: str, prefixes: Mapping[str, str] | None = None) -> Query:
@@ -27,7 +25,7 @@ def parse(text: str, prefixes: Mapping[str, str] | None = None) -> Query:
     Ask(pattern=BasicPattern(triples=(Triple(subject=Variable(name='x'), predicate=Variable(name='p'), \
 object='"1"^^<http://www.w3.org/2001/XMLSchema#integer>'),)))
     """
-    grammar = QueryGrammar(text, {**USUAL, **(prefixes or {})})
+    grammar = QueryGrammar(text, {**WELL_KNOWN_PREFIXES, **(prefixes or {})})
     try:
         return grammar.query()
     except RecursionError:
@@ -69,7 +67,7 @@ def parse_update(text: str, prefixes: Mapping[str, str] | None = None) -> list[O
     >>> parse_update("CLEAR ALL; LOAD SILENT <more.ttl>")
     [Clear(), Load(iri='more.ttl', silent=True)]
     """
-    return UpdateGrammar(text, {**USUAL, **(prefixes or {})}).request()
+    return UpdateGrammar(text, {**WELL_KNOWN_PREFIXES, **(prefixes or {})}).request()
 
 
 class UpdateGrammar(QueryGrammar):
