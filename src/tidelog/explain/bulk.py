@@ -12,16 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.explain.columns import InstanceShape, InstanceTable, schema, table_of
 from tidelog.explain.equality_view import EqualityView
-from tidelog.explain.explained_version import ExplainedVersion, HeadRule
+from tidelog.explain.explained_version import ExplainedVersion, F, HeadRule
 from tidelog.kernel.join import Bindings
 from tidelog.model.terms import Term
 from tidelog.queries.answers import RowTable
@@ -100,8 +99,6 @@ def _table(facts: LocalFacts, atom: Atom, shape: InstanceShape) -> InstanceTable
     columns = zip(atom.args, facts.columns(atom.predicate), strict=True)
     return InstanceTable(shape, Bindings(dict(columns), facts.predicates()[atom.predicate]))
 
-
-F = TypeVar("F", bound=FactSet)
 
 Arg = Variable | Term | Aggregate
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Generic, TypeVar
+from typing import Generic
 
 from tidelog.algebra.engine import Engine
-from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.equality.maintain import Rewritten, rewritten
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.equality.representatives import SAME, Representatives
-from tidelog.explain.explained_version import ExplainedVersion, NumberedRule
+from tidelog.explain.explained_version import ExplainedVersion, F, NumberedRule
 from tidelog.explain.proof import ProofNode
 from tidelog.model.terms import Fact
 from tidelog.rules.printer import format_term
 from tidelog.rules.syntax import Rule
-
-F = TypeVar("F", bound=FactSet)
 
 _MOST_NAMES = 10_000  # names of one fact that are searched for the explicit one
 

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal as OneOf
-from typing import TypeVar
 
-from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import UsageError
-from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, premises
+from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, F, HeadRule, NumberedRule, premises
 from tidelog.model.terms import Fact, Term, to_term
 from tidelog.rules.analysis.normalise import replace_in_literal
 from tidelog.rules.expressions import aggregate
@@ -29,8 +27,6 @@ from tidelog.rules.syntax import (
     Condition,
     Literal,
 )
-
-F = TypeVar("F", bound=FactSet)
 
 SHOWN = 100  # matches of a group that a proof continues from; a larger group is cut after sorting by text
 

@@ -26,17 +26,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, islice
 from operator import or_
-from typing import Generic, TypeVar
+from typing import Generic
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.fact_set import FactSet
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import Binding, ExplainedVersion, HeadRule, ground_atom, premises
+from tidelog.explain.explained_version import Binding, ExplainedVersion, F, HeadRule, ground_atom, premises
 from tidelog.explain.proof import AggregateGroup, Proof, ProofNode, groups_of
 from tidelog.model.terms import Fact, Term
 from tidelog.rules.syntax import Rule, Variable
-
-F = TypeVar("F", bound=FactSet)
 
 MOST = 5_000_000  # facts examined for one proof
 _MANY_ROUNDS = 16  # rounds from which a dictionary of all heights is faster

@@ -10,18 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic
 
-from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, HeadRule, NumberedRule, variables_of
+from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, F, HeadRule, NumberedRule, variables_of
 from tidelog.explain.proof import grounded, group_value
 from tidelog.explain.render import Rendered, atom_text, fact_text
 from tidelog.model.terms import Fact, Term
 from tidelog.rules.printer import format_literal, format_rule, format_term
 from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
-
-F = TypeVar("F", bound=FactSet)
 
 NEAREST = 3  # bindings shown
 _SETS = 32  # sets of literals that are extended in each round; a body of six literals has fewer

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic
 
-from tidelog.algebra.fact_set import FactSet
 from tidelog.explain.equality_view import EqualityView
+from tidelog.explain.explained_version import F
 from tidelog.explain.proof import Proof, ProofNode, groups_of
 from tidelog.explain.proof_search import steps_to
 from tidelog.explain.render import Explanation, PrefixMap, Rendered, atom_text, check_lines, fact_text, reason
@@ -140,8 +140,6 @@ class WhyKept(WhyResult):
         lost = "".join(f"<li>{escape(text)}</li>" for text in self.lost_supports())
         return f"{super().to_html()}<div>it lost:</div><ul>{lost}</ul>"
 
-
-F = TypeVar("F", bound=FactSet)
 
 MOST_SUPPORTS = 1_000  # rule instances of one fact that are compared
 

@@ -11,11 +11,11 @@ from tidelog.algebra.engine import Engine
 from tidelog.algorithms.update import RuleChange
 from tidelog.changes.result import Change
 from tidelog.errors import ConstraintError, UsageError
-from tidelog.explain.explained_version import ExplainedVersion, NumberedRule, agree
+from tidelog.explain.explained_version import ExplainedVersion, F, NumberedRule, agree
 from tidelog.explain.proof import read_fact
 from tidelog.explain.render import PrefixMap
 from tidelog.explain.repair.search import RepairSearch
-from tidelog.explain.repair.support import F, RemainingProof
+from tidelog.explain.repair.support import RemainingProof
 from tidelog.model.terms import Fact, Value, to_value
 from tidelog.rules.parsing.parser import parse_query
 from tidelog.rules.printer import format_atom, format_fact

@@ -15,18 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Generic, TypeVar
+from typing import Generic
 
 from tidelog.algebra.engine import Work
-from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import ExplainedVersion
+from tidelog.explain.explained_version import ExplainedVersion, F
 from tidelog.explain.repair.support import NonmonotoneCauses, RemainingProof, is_nonmonotone, support
 from tidelog.model.terms import Fact
-
-F = TypeVar("F", bound=FactSet)
 
 Set = frozenset[Fact]
 

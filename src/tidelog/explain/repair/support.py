@@ -22,18 +22,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from itertools import islice
-from typing import Generic, TypeVar
+from typing import Generic
 
-from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from
 from tidelog.errors import LimitError
-from tidelog.explain.explained_version import VALUE, ExplainedVersion, HeadRule, RuleIndex, ground_atom, premises
+from tidelog.explain.explained_version import VALUE, ExplainedVersion, F, HeadRule, RuleIndex, ground_atom, premises
 from tidelog.explain.proof import group_value
 from tidelog.model.terms import Fact, Term
 from tidelog.rules.analysis.normalise import replace_in_atom
 from tidelog.rules.syntax import Atom, Rule, Variable
-
-F = TypeVar("F", bound=FactSet)
 
 MOST = 200_000  # instances in the support of one fact
 
