@@ -107,7 +107,7 @@ def test_relations_of_a_rule_set_are_its_own(tmp_path: Path) -> None:
     with tidelog.open() as kb:
         members = "[both, owl:intersectionOf, l] . [l, rdf:first, one] . [l, rdf:rest, rdf:nil] . [x, rdf:type, one] ."
         kb.apply(add=members, add_rules=tidelog.rulesets.OWL2RL)
-        assert [p for p in kb.status().relations if p.startswith("urn:tidelog:")]
+        assert [p for p in kb.all_facts().with_helpers().relations() if p.startswith("urn:tidelog:")]
         assert {each.predicate for each in kb.export(tmp_path / "out", "csv")} == {"triple"}
 
 

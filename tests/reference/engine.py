@@ -86,6 +86,9 @@ class ReferenceFacts:
     def arities(self) -> dict[str, int]:
         return {predicate: len(facts[0].args) for predicate, facts in self._by_predicate.items()}
 
+    def count_of(self, predicate: str) -> int:
+        return self.predicates().get(predicate, 0)
+
     def of_predicate(self, predicate: str) -> ReferenceFacts:
         return ReferenceFacts(self.of(predicate))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol, Self, TypeVar
 
-from tidelog.model.terms import Fact
+from tidelog.model.terms import Fact, is_helper
 from tidelog.rules.syntax import Atom
 
 
@@ -33,6 +33,10 @@ class FactSet(Protocol):
         """How many facts each predicate has; predicates without facts are absent."""
         ...
 
+    def count_of(self, predicate: str) -> int:
+        """How many facts a predicate has."""
+        ...
+
     def arities(self) -> dict[str, int]:
         """How many arguments the facts of each predicate have; predicates without facts are absent."""
         ...
@@ -47,6 +51,19 @@ class FactSet(Protocol):
 
 
 F = TypeVar("F", bound=FactSet)
+
+
+def without_helpers(facts: F) -> F:
+    """The facts of all relations but the helper relations."""
+    for predicate in facts.predicates():
+        if is_helper(predicate):
+            facts = facts - facts.of_predicate(predicate)
+    return facts
+
+
+def shown_count(facts: FactSet) -> int:
+    """The number of facts of all relations but the helper relations; reads no facts."""
+    return sum(count for predicate, count in facts.predicates().items() if not is_helper(predicate))
 
 
 class Tally(Protocol[F]):

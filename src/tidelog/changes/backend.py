@@ -13,6 +13,7 @@ from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeOptions
 from tidelog.changes.result import Change, only_in
 from tidelog.changes.state import State, StateOnDisk
+from tidelog.model.terms import is_helper
 from tidelog.queries.answers import FactAnswers
 from tidelog.store.delta import Delta
 from tidelog.store.records import Commit, Sums
@@ -44,6 +45,12 @@ class AppliedChange(Generic[F]):
     def delta(self) -> tuple[F, F, F, F]:
         """Explicit facts gained and lost, all facts gained and lost: the order of `Delta`."""
         return self.update.added, self.update.removed, self.outcome.added, self.outcome.removed
+
+    def shown_facts(self) -> int:
+        """The number of facts after the change, without those of helper relations."""
+        helpers = {h.predicate for rule in self.after.program.after for h in rule.heads if is_helper(h.predicate)}
+        I = self.outcome.I
+        return len(I) - sum(map(I.count_of, helpers))
 
     def change(self, gained: FactAnswers, lost: FactAnswers) -> Change:
         """What the user gets."""

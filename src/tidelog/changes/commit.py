@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeVar
 
-from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.fact_set import FactSet, shown_count
 from tidelog.changes.backend import AppliedChange, Backend
 from tidelog.changes.result import Change
 from tidelog.changes.state import State, StateOnDisk
@@ -73,9 +73,9 @@ def _described(applied: AppliedChange[F], digest: str) -> Version:
         engine=applied.engine,
         reason=applied.choice.reason,
         seconds=round(applied.seconds, 6),
-        added=len(outcome.added),
-        removed=len(outcome.removed),
-        facts=len(outcome.I),
+        added=shown_count(outcome.added),
+        removed=shown_count(outcome.removed),
+        facts=applied.shown_facts(),
         explicit=len(applied.update.E),
         rules=len(applied.after.program.after),
         digest=digest,

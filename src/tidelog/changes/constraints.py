@@ -21,7 +21,7 @@ from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted, with_sources
 from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
-from tidelog.model.terms import RULESET, Fact, Term, Value, to_value
+from tidelog.model.terms import Fact, Term, Value, is_helper, to_value
 from tidelog.rules.analysis.normalise import pivot_on_negation
 from tidelog.rules.printer import format_fact, format_term
 from tidelog.rules.syntax import Rule, Variable
@@ -109,6 +109,6 @@ def _matches(engine: Engine[F], rule: Rule, I: F, limit: int | None) -> Iterator
 def _facts(rule: Rule, binding: dict[Variable, Term]) -> Iterator[Fact]:
     """The facts of a match, without what a rule set only keeps for itself."""
     for atom in rule.atoms:
-        if not atom.predicate.startswith(RULESET):
+        if not is_helper(atom.predicate):
             args = (binding[a] if isinstance(a, Variable) else a for a in atom.args)
             yield Fact(atom.predicate, tuple(args))  # type: ignore[arg-type]

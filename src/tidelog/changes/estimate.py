@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from tidelog import tuning
 from tidelog.algebra.engine import Work
+from tidelog.algebra.fact_set import shown_count
 from tidelog.algebra.sourced_rule import all_from, pivoted_at, with_body
 from tidelog.changes.result import Prediction
 from tidelog.engines.local.engine import LocalEngine
@@ -80,7 +81,7 @@ class Forecast:
         for _ in range(tuning.PREDICTED_LEVELS):
             if not level:
                 return
-            sums.facts += weight * len(level)
+            sums.facts += weight * shown_count(level)
             sample, weight = _thinned(level, weight)
             work, right = Work(), self.I | sample
             heads = self.engine.derive_pivoted(self.rules, right - sample, sample, right, self.I, work)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from tidelog import tuning
+from tidelog.algebra.fact_set import shown_count
 from tidelog.algorithms.equality.policy import PlainChange
 from tidelog.algorithms.update import Algorithm, Outcome, Update
 from tidelog.changes.backend import AppliedChange
@@ -68,8 +69,8 @@ class WrittenChange:
 
         outcome = self.applied.outcome
         return (
-            FactAnswers(lambda: delta().I_added, lambda: delta().E_added, len(outcome.added)),
-            FactAnswers(lambda: delta().I_removed, lambda: delta().E_removed, len(outcome.removed)),
+            FactAnswers(lambda: delta().I_added, lambda: delta().E_added, shown_count(outcome.added)),
+            FactAnswers(lambda: delta().I_removed, lambda: delta().E_removed, shown_count(outcome.removed)),
         )
 
     def sums(self, before: Sums) -> Sums:

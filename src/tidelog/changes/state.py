@@ -16,6 +16,7 @@ from tidelog.changes.result import Difference, only_in
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
+from tidelog.model.terms import is_helper
 from tidelog.queries.answers import FactAnswers
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.parsing.parser import parse_rules
@@ -56,7 +57,8 @@ class State:
         name = self.expand(predicate)
         known = {**self.I.arities(), **self.arities}
         if name not in known:
-            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(known)) or 'none'}")
+            shown = (each for each in known if not is_helper(each))
+            raise UsageError(f"there is no relation {predicate}; there are: {', '.join(sorted(shown)) or 'none'}")
         return name
 
     def arity(self, name: str) -> int:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal as OneOf
 
 from tidelog.errors import UsageError
 from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, F, HeadRule, NumberedRule, premises
-from tidelog.model.terms import Fact, Term, to_term
+from tidelog.model.terms import Fact, Term, is_helper, to_term
 from tidelog.rules.analysis.normalise import replace_in_literal
 from tidelog.rules.expressions import aggregate
 from tidelog.rules.parsing.parser import parse_program, parse_query
@@ -159,6 +159,25 @@ class Proof:
     def rules(self) -> list[NumberedRule]:
         """The rules used in the proof, by number."""
         return sorted({n.numbered.number: n.numbered for n in self.nodes if n.numbered}.values())
+
+
+def without_helpers(proof: Proof) -> Proof:
+    """The proof without facts of helper relations: the premises of such a fact stand in its place."""
+    shown: dict[ProofNode, tuple[ProofNode, ...]] = {}  # what stands in the place of each node
+    marks = {}
+    for node in proof.bottom_up:
+        premises = tuple(each for p in node.premises for each in shown[p])
+        if any(is_helper(p.fact.predicate) for p in node.premises):
+            premises = tuple(dict.fromkeys(premises))
+        if node is not proof.root and is_helper(node.fact.predicate):
+            shown[node] = premises
+            continue
+        kept = node if premises == node.premises else replace(node, premises=premises)
+        shown[node] = (kept,)
+        if node in proof.marks:
+            marks[kept] = proof.marks[node]
+    (root,) = shown[proof.root]
+    return Proof(root, marks)
 
 
 def grounded(literal: Literal, binding: Binding) -> Literal:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tidelog.changes.state import State, state_at
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.explain.bulk import DEEPEST, RuleInstances, instances
 from tidelog.explain.equality_view import EqualityView, equality_view
-from tidelog.explain.proof import Proof, read_fact, read_pattern
+from tidelog.explain.proof import Proof, read_fact, read_pattern, without_helpers
 from tidelog.explain.proof_search import MOST, all_proofs, shortest
 from tidelog.explain.render import Explanation, fact_text
 from tidelog.explain.why_not import WhyNot, failures
 from tidelog.explain.why_results import Causes, ComparedVersion, LostSupport, WhyKept, WhyRemoved
-from tidelog.model.terms import Fact
+from tidelog.model.terms import RULESET, Fact
 from tidelog.rules.syntax import Atom, Variable
 from tidelog.store.store import Store
 
@@ -25,16 +27,27 @@ def view_of(engine: LocalEngine, state: State) -> EqualityView[LocalFacts]:
 
 
 def explain(
-    engine: LocalEngine, state: State, fact: object, all_proofs: int | None = None, most: int = MOST
+    engine: LocalEngine,
+    state: State,
+    fact: object,
+    all_proofs: int | None = None,
+    most: int = MOST,
+    helpers: bool = False,
 ) -> Explanation:
-    """A lowest proof of a fact; with `all_proofs`, at most that many proofs."""
+    """A lowest proof of a fact; with `all_proofs`, at most that many proofs. `helpers`: also facts of helpers."""
     if all_proofs is not None and all_proofs < 1:
         raise UsageError(f"all_proofs is {all_proofs}; give the largest number of proofs, such as 10")
     asked, explained = read_fact(fact, state.prefixes), view_of(engine, state)
     if not explained.holds(asked):
         text = fact_text(asked, state.prefixes)
         raise UsageError(f"{text} does not hold, so it has no proof; why_not says what is missing")
-    return Explanation(proofs(explained, asked, all_proofs, most), state.prefixes)
+    found = proofs(explained, asked, all_proofs, most)
+    return Explanation(found if helpers else tuple(map(without_helpers, found)), _prefixes(state))
+
+
+def _prefixes(state: State) -> Mapping[str, str]:
+    """The prefixes of the knowledge base, and one for the helper relations in the rules of rule sets."""
+    return {"use": RULESET, **state.prefixes}
 
 
 def proofs(view: EqualityView[LocalFacts], fact: Fact, limit: int | None = None, most: int = MOST) -> tuple[Proof, ...]:
@@ -49,14 +62,14 @@ def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
     asked, version = read_fact(fact, state.prefixes), view_of(engine, state)
     explained, stored = version.explained, version.stored(asked)
     if explained.holds(stored):
-        return WhyNot(asked, True, True, (), (), state.prefixes)
+        return WhyNot(asked, True, True, (), (), _prefixes(state))
     found = tuple(failures(explained, stored))
     rules = {
         head_rule.numbered.number: head_rule.numbered for head_rule in explained.index.of_predicate(stored.predicate)
     }
     others = tuple(n for number, n in rules.items() if number not in {f.numbered.number for f in found})
     known = bool(rules) or stored.predicate in explained.I.arities()
-    return WhyNot(asked, False, known, found, others, state.prefixes)
+    return WhyNot(asked, False, known, found, others, _prefixes(state))
 
 
 def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyRemoved:
@@ -70,7 +83,9 @@ def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, v
     lost = tuple(dict.fromkeys(node.fact for node in broken if node.kind == "explicit"))
     used = dict.fromkeys(causes.old.rules[n.numbered.number - 1] for n in proof.nodes if n.numbered)
     gone = tuple(rule for rule in used if rule.key not in causes.new.keys)
-    return WhyRemoved(asked, number, Explanation((causes.marked(proof),), state.prefixes), lost, gone)
+    return WhyRemoved(
+        asked, number, Explanation((without_helpers(causes.marked(proof)),), _prefixes(state)), lost, gone
+    )
 
 
 def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyKept:
@@ -80,7 +95,8 @@ def why_kept(store: Store, engine: LocalEngine, state: State, fact: object, vers
     if not causes.new.view.holds(asked):
         raise UsageError(f"{fact_text(asked, state.prefixes)} was removed by version {number}; why_removed says why")
     supports = (LostSupport(n, tuple(causes.missing(n)), causes.of(n)) for n in causes.lost_supports(asked))
-    return WhyKept(asked, number, Explanation(proofs(causes.new.view, asked), state.prefixes), tuple(supports))
+    shown = tuple(map(without_helpers, proofs(causes.new.view, asked)))
+    return WhyKept(asked, number, Explanation(shown, _prefixes(state)), tuple(supports))
 
 
 def _causes(store: Store, engine: LocalEngine, state: State, fact: Fact, version: int) -> Causes[LocalFacts]:

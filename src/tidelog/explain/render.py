@@ -11,7 +11,7 @@ from html import escape
 from tidelog.algorithms.equality.representatives import SAME
 from tidelog.explain.explained_version import NumberedRule
 from tidelog.explain.proof import Proof, ProofNode
-from tidelog.model.terms import Fact
+from tidelog.model.terms import Fact, is_helper
 from tidelog.rules.printer import format_atom, format_literal, format_rule, format_term
 from tidelog.rules.syntax import Atom, Literal, Negation, Rule
 
@@ -63,7 +63,8 @@ def node_line(node: ProofNode, proof: Proof, prefixes: PrefixMap, again: bool = 
 def check_lines(node: ProofNode, prefixes: PrefixMap) -> Iterator[ProofLine]:
     """Yield the lines of a step besides its premises."""
     for check in node.checks:
-        yield check_line(check, prefixes)
+        if not (isinstance(check, Negation) and is_helper(check.atom.predicate)):
+            yield check_line(check, prefixes)
     if node.group is not None and node.group.size > len(node.group.matches):
         yield ProofLine(f"… {node.group.size - len(node.group.matches):,} more matches", "")
 

@@ -16,11 +16,11 @@ from typing import Generic
 
 from tidelog.explain.equality_view import EqualityView
 from tidelog.explain.explained_version import F
-from tidelog.explain.proof import Proof, ProofNode, groups_of
-from tidelog.explain.proof_search import steps_to
+from tidelog.explain.proof import Proof, ProofNode, groups_of, without_helpers
+from tidelog.explain.proof_search import shortest, steps_to
 from tidelog.explain.render import Explanation, PrefixMap, Rendered, atom_text, check_lines, fact_text, reason
 from tidelog.explain.why_not import has_match
-from tidelog.model.terms import Fact
+from tidelog.model.terms import Fact, is_helper
 from tidelog.rules.syntax import Atom, Negation, Rule
 
 
@@ -213,7 +213,15 @@ class Causes(Generic[F]):
         for step in islice(steps_to(explained, stored), MOST_SUPPORTS):
             below = {p: ProofNode(p, "explicit") for p in step.premises}  # only the facts of the premises are used
             nodes.append(step.node(stored, below))
-        return [n for n in nodes if self.of(n) or self.missing(n)]
+        return [self._without_helpers(n) for n in nodes if self.of(n) or self.missing(n)]
+
+    def _without_helpers(self, step: ProofNode) -> ProofNode:
+        """The step with the premises of helper facts, as far as a proof of the old version needs, in their place."""
+        if not any(is_helper(p.fact.predicate) for p in step.premises):
+            return step
+        explained = self.old.view.explained
+        below = (shortest(explained, p.fact) if is_helper(p.fact.predicate) else p for p in step.premises)
+        return without_helpers(Proof(replace(step, premises=tuple(below)))).root
 
     def missing(self, node: ProofNode) -> list[Fact]:
         """The premises of a step that are gone. Empty for an aggregate: a smaller group may have the same value."""

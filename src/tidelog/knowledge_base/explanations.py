@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 class Explanations(Session):
     """Why things are as they are. Proofs are searched for when asked; nothing is recorded for them."""
 
-    def explain(self, fact: object, all_proofs: int | None = None, *, most: int = MOST) -> Explanation:
+    def explain(
+        self, fact: object, all_proofs: int | None = None, *, most: int = MOST, helpers: bool = False
+    ) -> Explanation:
         """A proof of least height, down to explicit facts; or, lowest first, at most `all_proofs` of all there are.
 
         `fact` is a text such as `parent(ann, bob)`, `[ann, rdf:type, ub:Person]` or `ex:ann a ub:Person`, or a row of
         `change.added`. A fact that does not hold is an error; see `why_not`. At most `most` facts are looked at for a
-        lowest proof.
+        lowest proof. `helpers` shows also facts of the helper relations that rule sets and ontologies use.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -42,7 +44,7 @@ class Explanations(Session):
         rule 1: ancestor(?x, ?y) :- parent(?x, ?y) .
         rule 2: ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
         """
-        return explain(self._engine, self._state, fact, all_proofs, most)
+        return explain(self._engine, self._state, fact, all_proofs, most, helpers)
 
     def why_not(self, fact: object) -> WhyNot:
         """Why a fact does not hold: how far each rule with that head gets, what is missing, and the nearest bindings.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -13,7 +14,7 @@ from tidelog.changes.constraints import Inconsistency, inconsistencies
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.knowledge_base.session import Session
-from tidelog.model.terms import TRIPLE, column_names
+from tidelog.model.terms import TRIPLE, column_names, is_helper
 from tidelog.queries.answers import Answers, FactAnswers, marks, rows_among
 from tidelog.queries.datalog import Kind, ask, check_kind
 from tidelog.queries.export import Exported, export
@@ -113,7 +114,7 @@ class Questions(Session):
         return Answers(names, lambda: facts.columns(name), length, self._engine.dictionary, asserted)
 
     def all_facts(self, kind: Kind = "all") -> FactAnswers:
-        """The facts of every predicate, as rows `(predicate, argument, …)`.
+        """The facts of every predicate but the helper relations of rule sets, as rows `(predicate, argument, …)`.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -162,7 +163,9 @@ class Questions(Session):
         if choose_engine(engine, 0, 0, master).engine == "spark":
             return self._export_on_spark(kind, relations, Path(out), format, overwrite, partition_by, master)
         facts = self._of_kind(kind)
-        chosen = facts.predicates() if relations is None else dict.fromkeys(map(self._state.known, relations))
+        chosen = (
+            filterfalse(is_helper, facts.predicates()) if relations is None else set(map(self._state.known, relations))
+        )
         answers = {p: self._answers(facts, p) for p in sorted(chosen)}
         return export(answers, Path(out), format, overwrite=overwrite, partition_by=partition_by)
 

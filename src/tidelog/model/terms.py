@@ -39,6 +39,7 @@ RDF_TYPE = f"<{RDF}type>"
 
 # Prefix of the relations that a rule set uses internally.
 RULESET = "urn:tidelog:ruleset:"
+_OF_ONTOLOGY = re.compile(r"owl-.*-[0-9a-f]{8}")  # see `tidelog.owl.rule_parts.predicate`
 
 # The relation that holds RDF data.
 TRIPLE = "triple"
@@ -74,6 +75,14 @@ class Fact(NamedTuple):
 
     predicate: str
     args: tuple[Term, ...]
+
+
+def is_helper(predicate: str) -> bool:
+    """Whether a relation is a helper: generated rules use it, and users did not name it.
+
+    Helper relations of rule sets and compiled ontologies are stored like others, but shown only on request.
+    """
+    return predicate.startswith(RULESET) or _OF_ONTOLOGY.fullmatch(predicate) is not None
 
 
 def column_names(predicate: str, arity: int) -> list[str]:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 from tidelog import tuning
+from tidelog.algebra.fact_set import without_helpers
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
 from tidelog.model.terms import Value, to_value
@@ -152,6 +153,8 @@ class _Marked(Answers):
 class FactAnswers(RowTable):
     """Facts of any number of relations: rows `(predicate, argument, …)`; printed as facts.
 
+    The facts of helper relations of rule sets and ontologies are left out; `of` and `with_helpers` return them.
+
     >>> import tidelog
     >>> change = tidelog.open().apply(add="p(a) . q(1, 2) .")
     >>> sorted(change.added), len(change.added)
@@ -165,15 +168,29 @@ class FactAnswers(RowTable):
         facts: FactSet | Callable[[], FactSet],
         explicit: FactSet | Callable[[], FactSet] | None = None,
         length: int | None = None,
+        *,
+        helpers: bool = False,
     ) -> None:
-        """`facts` is a set, or a function that is called when a fact is first read; likewise `explicit`."""
+        """`facts` is a set, or a function that is called when a fact is first read; likewise `explicit`.
+
+        `length` is the number of rows if it is known; `helpers` says whether rows of helper relations are among them.
+        """
         self._given = facts
         self._explicit = explicit
         self._length = length
+        self._helpers = helpers
+
+    @cached_property
+    def _all(self) -> FactSet:
+        return self._given() if callable(self._given) else self._given
 
     @cached_property
     def _facts(self) -> FactSet:
-        return self._given() if callable(self._given) else self._given
+        return self._all if self._helpers else without_helpers(self._all)
+
+    def with_helpers(self) -> FactAnswers:
+        """The facts of all relations, also of helper relations."""
+        return FactAnswers(lambda: self._all, self._explicit, helpers=True)
 
     def __len__(self) -> int:
         return len(self._facts) if self._length is None else self._length
@@ -188,7 +205,7 @@ class FactAnswers(RowTable):
 
     def of(self, predicate: str) -> FactAnswers:
         """Only the facts of one predicate."""
-        return FactAnswers(self._facts.of_predicate(predicate), self._explicit)
+        return FactAnswers(self._all.of_predicate(predicate), self._explicit, helpers=True)
 
     @cached_property
     def asserted(self) -> list[bool]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tidelog import formats
 from tidelog.errors import InputError, UsageError
-from tidelog.model.terms import RULESET, TRIPLE
+from tidelog.model.terms import TRIPLE
 from tidelog.queries.answers import Answers
 
 Relations = Mapping[str, Answers]
@@ -52,7 +52,7 @@ def export(
     check_free(out, overwrite)
     if formats.is_rdf(name):
         return [_write_triples(_triples(relations, name), out, name)]
-    tables = {p: answers for p, answers in relations.items() if answers.names and not p.startswith(RULESET)}
+    tables = {p: answers for p, answers in relations.items() if answers.names}
     without = [Exported(p, 0, "", len(answers)) for p, answers in relations.items() if not answers.names]
     if name == DELTA:
         return _write_delta(tables, out, partition_by) + without

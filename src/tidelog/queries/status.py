@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tidelog.algebra.fact_set import shown_count
 from tidelog.changes.state import State
 from tidelog.engines.local.facts import LocalFacts
+from tidelog.model.terms import is_helper
 from tidelog.store.catalog import FORMAT
 from tidelog.store.store import Store
 
@@ -55,8 +57,8 @@ class Status:
 
 
 def status(state: State, I: LocalFacts, store: Store | None) -> Status:
-    """The status. Reads counts only, no fact. `I` are all facts as users see them."""
-    facts, explicit, options = len(I), len(state.E), state.options
+    """The status. Reads counts only, no fact. `I` are all facts as users see them. Helper relations do not count."""
+    facts, explicit, options = shown_count(I), shown_count(state.E), state.options
     return Status(
         version=state.version,
         oldest=state.version if store is None else store.catalog.manifest().floor,
@@ -77,8 +79,9 @@ def _relations(E: LocalFacts, I: LocalFacts) -> Iterator[tuple[str, Counts]]:
     """Yield the counts of each relation, sorted by name. E is a subset of I."""
     explicit = E.predicates()
     for name, facts in sorted(I.predicates().items()):
-        asserted = explicit.get(name, 0)
-        yield name, Counts(facts, asserted, facts - asserted)
+        if not is_helper(name):
+            asserted = explicit.get(name, 0)
+            yield name, Counts(facts, asserted, facts - asserted)
 
 
 def _sizes(root: Path) -> Iterator[int]:

@@ -296,6 +296,13 @@ class LocalFacts:
             sizes[predicate] = sizes.get(predicate, 0) + len(table)
         return sizes
 
+    def count_of(self, predicate: str) -> int:
+        """The number of facts of a predicate; applies corrections only to its tables."""
+        if predicate == TRIPLE:
+            return self.triples
+        table = self.table((predicate, WHOLE))
+        return 0 if table is None else len(table)
+
     def arities(self) -> dict[str, int]:
         """The number of arguments of each predicate that has facts."""
         return {name: 3 if name == TRIPLE else arity for (name, _), arity in self._relations()}

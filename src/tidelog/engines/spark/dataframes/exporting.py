@@ -22,7 +22,7 @@ from tidelog.engines.spark.cluster.session import session
 from tidelog.engines.spark.dataframes.columns import RowSlice, rows, slices
 from tidelog.engines.spark.dataframes.frames import ShownFacts, view
 from tidelog.errors import UsageError
-from tidelog.model.terms import RULESET, TRIPLE, column_names
+from tidelog.model.terms import TRIPLE, column_names, is_helper
 from tidelog.queries.datalog import Kind
 from tidelog.queries.export import (
     DELTA,
@@ -117,13 +117,13 @@ def spark_cluster(master: str | None) -> Iterator[Cluster]:
 def _chosen(source: ExportSource, relations: Sequence[str] | None, name: str) -> dict[str, int]:
     """The relations to write, and their numbers of columns."""
     state = view(source.path, source.version).state
-    existing = (p for p in sorted(state.I.arities()) if len(source.shown(p)))
+    existing = (p for p in sorted(state.I.arities()) if not is_helper(p) and len(source.shown(p)))
     asked = list(existing) if relations is None else [state.known(r) for r in relations]
     if formats.is_rdf(name):
         if TRIPLE not in asked:
             raise UsageError(f"{name} holds triples, and there are none here; choose csv, tsv, parquet or delta")
         return {TRIPLE: 3}
-    return {p: state.arity(p) for p in asked if not p.startswith(RULESET)}
+    return {p: state.arity(p) for p in asked}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,9 @@ class SparkFacts:
             sizes[predicate] = sizes.get(predicate, 0) + stat.rows
         return sizes
 
+    def count_of(self, predicate: str) -> int:
+        return self.predicates().get(predicate, 0)
+
     def arities(self) -> dict[str, int]:
         return {name: 3 if name == TRIPLE else stat.arity for (name, _), stat in self._known().stats.items()}
 
