@@ -117,3 +117,48 @@ def test_what_hangs_on_nothing_is_not_reached() -> None:
     assert list(map(format_literal, failure.reached)) == ["s(a)"]
     assert failure.missing is not None
     assert format_literal(failure.missing) == "q(a, ?y)"
+
+
+RANKED = """
+    #[name("far")] q(?x) :- a(?x), b(?x), c(?x) .
+    #[name("near")] q(?x) :- p(?x), a(?x) .
+    #[name("middle")] q(?x) :- p(?x), b(?x), c(?x) .
+    #[name("nearest")] q(?x) :- p(?x), r(?x), c(?x) .
+"""
+
+
+def test_the_nearest_three_rules_come_first() -> None:
+    kb = tidelog.open()
+    kb.apply(add="p(1) . r(1) .", add_rules=RANKED)
+    why = kb.why_not("q(1)")
+    assert [f.numbered.rule.name for f in why.failures] == ["nearest", "near", "middle", "far"]
+    assert [f.distance for f in why.failures] == [1, 1, 2, 3]
+    assert [line.split(":")[0] for line in str(why).splitlines() if line.startswith("rule")] == [
+        "rule nearest",
+        "rule near",
+        "rule middle",
+    ]
+    assert "1 more rules are further away; limit=None shows them all" in str(why)
+    assert "rule far" in str(kb.why_not("q(1)", limit=None))
+    assert len(kb.why_not("q(1)", limit=1).to_dict()["rules"]) == 1  # type: ignore[arg-type]
+    with pytest.raises(tidelog.errors.UsageError, match="limit is 0"):
+        kb.why_not("q(1)", limit=0)
+
+
+@pytest.mark.parametrize("classes", [2, 5, 40])
+def test_a_missing_helper_fact_is_explained_by_what_it_lacks(classes: int) -> None:
+    """An intersection of classes: all but one of them are there."""
+    nodes = " ".join(
+        f"[l{i}, rdf:first, c{i}] . [l{i}, rdf:rest, {f'l{i + 1}' if i + 1 < classes else 'rdf:nil'}] ."
+        for i in range(classes)
+    )
+    kb = tidelog.open()
+    kb.apply(add_rules=tidelog.rulesets.OWL2RL, add=f"[both, owl:intersectionOf, l0] . {nodes}")
+    kb.apply(add=" ".join(f"[x, rdf:type, c{i}] ." for i in range(classes - 1)))
+    if classes <= 5:
+        lines = str(kb.why_not("[x, rdf:type, both]")).splitlines()
+        assert lines[1].startswith("rule cls-int1")
+        assert f"  missing  [x, rdf:type, c{classes - 1}]" in lines[:5]
+        assert not [line for line in lines if "use:" in line and not line.startswith("rule")]
+    else:
+        assert kb.why_not("[x, rdf:type, both]").failures

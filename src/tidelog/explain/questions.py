@@ -57,8 +57,10 @@ def proofs(view: EqualityView[LocalFacts], fact: Fact, limit: int | None = None,
     return tuple(Proof(view.shown(fact, root)) for root in roots)
 
 
-def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
-    """How far each rule gets towards a fact that does not hold."""
+def why_not(engine: LocalEngine, state: State, fact: object, limit: int | None) -> WhyNot:
+    """How far each rule gets towards a fact that does not hold; `limit` rules are shown."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit is {limit}; give the largest number of rules to show, such as 10")
     asked, version = read_fact(fact, state.prefixes), view_of(engine, state)
     explained, stored = version.explained, version.stored(asked)
     if explained.holds(stored):
@@ -69,7 +71,7 @@ def why_not(engine: LocalEngine, state: State, fact: object) -> WhyNot:
     }
     others = tuple(n for number, n in rules.items() if number not in {f.numbered.number for f in found})
     known = bool(rules) or stored.predicate in explained.I.arities()
-    return WhyNot(asked, False, known, found, others, _prefixes(state))
+    return WhyNot(asked, False, known, found, others, _prefixes(state), limit)
 
 
 def why_removed(store: Store, engine: LocalEngine, state: State, fact: object, version: int | None) -> WhyRemoved:

@@ -2,25 +2,40 @@
 
 The search extends sets of literals that match together by one connected literal at a time, as long as the larger set
 still matches. The largest set is how far the rule gets; no other literal that could be added has a match with it.
+
+The rules are ranked: the rule with the fewest missing literals is the nearest. If a literal of a helper relation is
+missing, the nearest rule of that helper says what is missing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import islice
 from typing import Generic
 
 from tidelog.algebra.sourced_rule import all_from
-from tidelog.explain.explained_version import VALUE, Binding, ExplainedVersion, F, HeadRule, NumberedRule, variables_of
+from tidelog.explain.explained_version import (
+    VALUE,
+    Binding,
+    ExplainedVersion,
+    F,
+    HeadRule,
+    NumberedRule,
+    ground_atom,
+    variables_of,
+)
 from tidelog.explain.proof import grounded, group_value
 from tidelog.explain.render import Rendered, atom_text, fact_text
-from tidelog.model.terms import Fact, Term
+from tidelog.model.terms import Fact, Term, is_helper
+from tidelog.rules.analysis.normalise import replace_in_atom
 from tidelog.rules.printer import format_literal, format_rule, format_term
 from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
 
-NEAREST = 3  # bindings shown
+NEAREST = 3  # bindings of a rule, and rules, that are shown
+_UNKNOWN = 2  # how far a helper atom counts that still has variables
+_DEEPEST = 30  # helper facts below helper facts; a list of classes has one for each
 _SETS = 32  # sets of literals that are extended in each round; a body of six literals has fewer
 
 
@@ -38,12 +53,45 @@ class Failure:
     missing: Literal | None
     nearest: tuple[Binding, ...]
     value: Term | None = None
+    distance: int = 0  # the number of literals that are missing
+    matched: int = 0  # the number of atoms that match
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """Fewest missing literals first, then most atoms that match, then the first rule."""
+        return self.distance, -self.matched, self.numbered.number
 
 
-def failures(explained: ExplainedVersion[F], fact: Fact) -> Iterator[Failure]:
-    """Yield, for each rule that may derive the fact, why it does not."""
-    for head_rule in explained.index.head_rules(fact):
-        yield _PartialMatch(explained, fact, head_rule).failure()
+def failures(explained: ExplainedVersion[F], fact: Fact, depth: int = 0) -> list[Failure]:
+    """For each rule that may derive the fact, why it does not; the nearest rule first."""
+    found = (_PartialMatch(explained, fact, head_rule).failure() for head_rule in explained.index.head_rules(fact))
+    return sorted((_through_helpers(explained, each, depth) for each in found), key=lambda failure: failure.rank)
+
+
+def _through_helpers(explained: ExplainedVersion[F], failure: Failure, depth: int) -> Failure:
+    """The failure, with what the nearest rule of the missing helper fact lacks in the place of that fact."""
+    missing = failure.missing
+    if not isinstance(missing, Atom) or not is_helper(missing.predicate):
+        return failure
+    found = []
+    for binding in failure.nearest[: 1 if depth else None] if depth < _DEEPEST else ():
+        atom = replace_in_atom(missing, binding)
+        if not any(True for _ in atom.variables()):
+            below = failures(explained, ground_atom(atom, {}), depth + 1)[:1]
+            found += [_joined(failure, binding, each) for each in below]
+    return min(found, key=lambda each: each.rank, default=replace(failure, distance=failure.distance - 1 + _UNKNOWN))
+
+
+def _joined(failure: Failure, binding: Binding, below: Failure) -> Failure:
+    """The failure under one binding, and below it that of the missing helper fact."""
+    inside = below.nearest[0] if below.nearest else {}
+    reached = [grounded(literal, binding) for literal in failure.reached]
+    reached += [grounded(literal, inside) for literal in below.reached]
+    missing = below.missing and grounded(below.missing, inside)
+    shown = (literal for literal in reached if not (isinstance(literal, Atom) and is_helper(literal.predicate)))
+    distance = failure.distance - 1 + below.distance
+    matched = failure.matched + below.matched
+    return Failure(failure.numbered, tuple(dict.fromkeys(shown)), missing, (), below.value, distance, matched)
 
 
 class _PartialMatch(Generic[F]):
@@ -67,7 +115,9 @@ class _PartialMatch(Generic[F]):
             )
             return Failure(numbered, reached, None, tuple(matches[:NEAREST]), value)
         missing = next(i for i in rest if self._is_ready(i, chosen))
-        return Failure(numbered, reached, self._shown(self.body[missing]), tuple(self._matches(chosen, NEAREST)))
+        nearest = tuple(self._matches(chosen, NEAREST))
+        matched = sum(isinstance(literal, Atom) for literal in reached)
+        return Failure(numbered, reached, self._shown(self.body[missing]), nearest, None, len(rest), matched)
 
     def _furthest(self) -> frozenset[int]:
         """The largest set of literals that match together."""
@@ -127,7 +177,7 @@ _LISTED = 5  # rules with other heads that are listed by name
 
 @dataclass(frozen=True, repr=False)
 class WhyNot(Rendered):
-    """Why a fact does not hold: how far each rule gets, and what is missing.
+    """Why a fact does not hold: how far each rule gets, and what is missing; the nearest rule first.
 
     >>> import tidelog
     >>> kb = tidelog.open()
@@ -146,6 +196,12 @@ class WhyNot(Rendered):
     failures: tuple[Failure, ...]
     others: tuple[NumberedRule, ...]  # rules of this predicate whose heads cannot be this fact
     prefixes: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = NEAREST  # rules that are shown
+
+    @property
+    def nearest(self) -> tuple[Failure, ...]:
+        """The failures that are shown: those of the nearest rules."""
+        return self.failures[: self.limit]
 
     def tree(self) -> str:
         """The explanation as text, rule by rule."""
@@ -161,16 +217,18 @@ class WhyNot(Rendered):
             return
         reason = "and no rule derives it" if self.failures else "and no rule has a head that could be this fact"
         yield f"{text} does not hold: it is not explicit, {reason}"
-        for failure in self.failures:
+        for failure in self.nearest:
             yield f"{failure.numbered.label}: {format_rule(failure.numbered.rule, self.prefixes)}"
             yield from (f"  {name:<7}  {what}" for name, what in self._parts(failure))
+        if more := len(self.failures) - len(self.nearest):
+            yield f"{more} more rules are further away; limit=None shows them all"
         if self.others:
             labels = [n.label for n in self.others]
             yield f"other heads: {', '.join(labels) if len(labels) <= _LISTED else f'{len(labels)} rules'}"
 
     def _parts(self, failure: Failure) -> Iterator[tuple[str, str]]:
-        if failure.reached:
-            yield "matches", ", ".join(self._literal(literal) for literal in failure.reached)
+        if matches := self._matches(failure):
+            yield "matches", ", ".join(matches)
         nearest = [self._binding(b) for b in failure.nearest]
         if any(nearest):
             yield "nearest", "; ".join(nearest)
@@ -178,6 +236,11 @@ class WhyNot(Rendered):
             yield "missing", self._literal(failure.missing)
         elif failure.value is not None:
             yield "gives", format_term(failure.value, self.prefixes)
+
+    def _matches(self, failure: Failure) -> list[str]:
+        """The texts of the literals that match, without those of helper relations."""
+        helpers = (isinstance(literal, Atom) and is_helper(literal.predicate) for literal in failure.reached)
+        return [self._literal(each) for each, helper in zip(failure.reached, helpers, strict=True) if not helper]
 
     def _binding(self, binding: Binding) -> str:
         return ", ".join(f"{v} = {format_term(t, self.prefixes)}" for v, t in binding.items() if v.name[:1] != "_")
@@ -194,7 +257,8 @@ class WhyNot(Rendered):
         return {
             "fact": fact_text(self.fact, self.prefixes),
             "holds": self.holds,
-            "rules": [self._failure(failure) for failure in self.failures],
+            "rules": [self._failure(failure) for failure in self.nearest],
+            "more_rules": len(self.failures) - len(self.nearest),
             "other_heads": [n.number for n in self.others],
         }
 
@@ -203,7 +267,7 @@ class WhyNot(Rendered):
             "rule": failure.numbered.number,
             "name": failure.numbered.rule.name,
             "text": format_rule(failure.numbered.rule, self.prefixes),
-            "matches": [self._literal(literal) for literal in failure.reached],
+            "matches": self._matches(failure),
             "missing": None if failure.missing is None else self._literal(failure.missing),
             "gives": None if failure.value is None else format_term(failure.value, self.prefixes),
             "nearest": [{v.name: format_term(t, self.prefixes) for v, t in b.items()} for b in failure.nearest],

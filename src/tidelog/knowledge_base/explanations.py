@@ -9,7 +9,7 @@ from tidelog.explain.bulk import RuleInstances
 from tidelog.explain.proof_search import MOST
 from tidelog.explain.questions import explain, explain_all, why_kept, why_not, why_removed
 from tidelog.explain.render import Explanation
-from tidelog.explain.why_not import WhyNot
+from tidelog.explain.why_not import NEAREST, WhyNot
 from tidelog.explain.why_results import WhyKept, WhyRemoved
 from tidelog.knowledge_base.session import Session
 
@@ -46,8 +46,10 @@ class Explanations(Session):
         """
         return explain(self._engine, self._state, fact, all_proofs, most, helpers)
 
-    def why_not(self, fact: object) -> WhyNot:
+    def why_not(self, fact: object, limit: int | None = NEAREST) -> WhyNot:
         """Why a fact does not hold: how far each rule with that head gets, what is missing, and the nearest bindings.
+
+        The rules that miss the fewest facts come first; `limit` rules are shown, None shows all.
 
         >>> import tidelog
         >>> kb = tidelog.open()
@@ -58,7 +60,7 @@ class Explanations(Session):
           matches  hot(a)
           missing  old(a)
         """
-        return why_not(self._engine, self._state, fact)
+        return why_not(self._engine, self._state, fact, limit)
 
     def why_removed(self, fact: object, version: int | None = None) -> WhyRemoved:
         """The proof that a fact had before a version (the newest, unless told) took it away, and what of it is gone.

@@ -33,6 +33,9 @@ def configure_explain(parser: ArgumentParser) -> None:
     most = f"all proofs, at most N (default {_DEFAULT_PROOFS})"
     asked.add_argument("--all", type=natural, nargs="?", const=_DEFAULT_PROOFS, metavar="N", help=most)
     asked.add_argument("--why-not", action="store_true", help="how far each rule gets, and what is missing")
+    nearest = "with --why-not: show the N nearest rules (default: 3; 0: all)"
+    parser.add_argument("--nearest", type=natural, metavar="N", help=nearest)
+    parser.add_argument("--helpers", action="store_true", help="show also facts of the helper relations of rule sets")
     shown = {"--removed": "the proof that it lost", "--kept": "the proof that it has, and the steps it lost"}
     for name, what in shown.items():
         version = f"{what} with version V (the newest unless V is given)"
@@ -55,8 +58,10 @@ def _explanation(kb: KnowledgeBase, options: Namespace) -> Found:
         method = kb.why_kept if options.removed is None else kb.why_removed
         return method(options.fact, None if version == _NEWEST else version)
     asked = as_of(kb, options.at)
-    why_not = asked.why_not(options.fact)
-    return why_not if options.why_not or not why_not.holds else asked.explain(options.fact, options.all)
+    why_not = asked.why_not(options.fact, 3 if options.nearest is None else options.nearest or None)
+    if options.why_not or not why_not.holds:
+        return why_not
+    return asked.explain(options.fact, options.all, helpers=options.helpers)
 
 
 def _print_explanation(found: Found, form: str) -> int:
