@@ -1,26 +1,34 @@
 """Run a program as Nemo does: import, reason, write the exports.
 
 Import paths are relative to the program's folder, export paths to the output folder. As in Nemo, bodies that are
-cartesian products are run (with a warning), and existing files are replaced only with `overwrite`.
+cartesian products are run (with a warning), existing files are replaced only with `overwrite`, and the rules say how
+many columns an imported relation has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidelog import formats
 from tidelog.algebra.engine import Work
-from tidelog.changes.inputs import read_program
+from tidelog.changes.inputs import Input, read_program, read_text
 from tidelog.changes.request import no_progress
-from tidelog.errors import InputError, RuleError
+from tidelog.errors import InputError, RuleError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
+from tidelog.languages import LANGUAGES
+from tidelog.model.terms import AGGREGATE_RULE
 from tidelog.queries.answers import Answers
 from tidelog.rules.analysis.safety import check_rules
-from tidelog.rules.syntax import Export, Rule, RuleFile
+from tidelog.rules.maintenance_rules import all_atoms
+from tidelog.rules.parsing.parser import parse_constant, parse_program
+from tidelog.rules.syntax import Export, Import, Rule, RuleFile
 
 OUT = Path("results")
+STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,29 +57,42 @@ class RunResult:
     knowledge_base: KnowledgeBase
 
 
-def run(
-    path: Path,
-    *,
-    out: Path | None = None,
-    overwrite: bool = False,
-    query: str | None = None,
-    progress: Callable[[str], None] = no_progress,
-) -> RunResult:
-    """Run the program in a file, and answer a query over all its facts.
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How to run a program.
+
+    `out` is the folder of the exports, `imports` the folder of the imports (default: that of the program).
+    `parameters` are values of `@parameter` declarations, as texts of constants. `bad_lines` is "fail" or "skip".
+    """
+
+    out: Path = OUT
+    imports: Path | None = None
+    overwrite: bool = False
+    query: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    bad_lines: str = "fail"
+
+
+def run(path: Path, options: RunOptions | None = None, *, progress: Callable[[str], None] = no_progress) -> RunResult:
+    """Run the program in a file (`-` is standard input), and answer the query over all its facts.
 
     >>> import pathlib, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.rls").write_text("p(1) . q(?x) :- p(?x) . @export q :- csv{} .")
-    >>> result = run(folder / "a.rls", out=folder)
+    >>> _ = (folder / "a.rls").write_text("@parameter $n = 1 . p($n) . q(?x) :- p(?x) . @export q :- csv{} .")
+    >>> result = run(folder / "a.rls", RunOptions(out=folder, parameters={"n": "7"}))
     >>> result.derived, (folder / "q.csv").read_text()
-    (1, '1\\n')
+    (1, '7\\n')
     """
-    program = read_program(path)
-    targets = _targets(program.exports, OUT if out is None else out, overwrite)
+    options = options or RunOptions()
+    program = read_source(path, options.parameters)
+    targets = _targets(program.exports, options.out, options.overwrite)
     kb = KnowledgeBase(allow_cartesian=True)
     progress(f"reasoning over {path.name}")
-    change = kb.load(path)
-    answers = kb.query(query) if query else None  # before exports are written: the query may be wrong
+    source = Input()
+    folder = options.imports or (Path() if path == STANDARD_INPUT else path.parent)
+    source.add_program(replace(program, imports=list(_with_columns(program))), folder)
+    change = kb.load(source, bad_lines=options.bad_lines)
+    answers = kb.query(options.query) if options.query else None  # before exports: the query may be wrong
     written = list(_write_exports(kb, program.exports, targets, progress)) or _counts(kb, program.rules)
     explicit = len(kb.all_facts("explicit"))
     return RunResult(
@@ -80,21 +101,64 @@ def run(
         derived=len(kb.all_facts()) - explicit,
         seconds=change.seconds,
         work=change.work,
-        warnings=list(_warnings(program)),
+        warnings=list(_warnings(program, change.bad_lines)),
         answers=answers,
         knowledge_base=kb,
     )
 
 
+def read_source(path: Path, parameters: Mapping[str, str] | None = None) -> RuleFile:
+    """The program in a file or on standard input (`-`). `parameters` are texts of constants, by name."""
+    given = parameters or {}
+    values = {name: parse_constant(text, f"--param {name}") for name, text in given.items()}
+    if path == STANDARD_INPUT:
+        program = parse_program(_standard_input(), "<stdin>", values)
+    elif path.suffix in LANGUAGES:
+        program = read_program(path)
+    else:
+        program = parse_program(read_text(path), str(path), values)
+    for name in given:
+        if name not in program.parameters:
+            known = ", ".join(program.parameters) or "none"
+            raise UsageError(f"{path} has no `@parameter ${name}`; it declares: {known}")
+    return program
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"<stdin>: cannot be read as UTF-8 text: {error}") from None
+
+
+def _with_columns(program: RuleFile) -> Iterator[Import]:
+    """The imports. Those of delimited text without a `format` get as many columns as the rules use."""
+    atoms = [a for r in program.rules for a in all_atoms(r)]
+    arities = {atom.predicate: len(atom.args) for atom in atoms}
+    for each in program.imports:
+        columns = arities.get(each.predicate)
+        is_guessed = each.format in ("csv", "tsv", "dsv") and "format" not in each.parameters
+        if columns and is_guessed:
+            yield replace(each, parameters={**each.parameters, "format": ("any",) * columns})
+        else:
+            yield each
+
+
 def _targets(exports: Sequence[Export], folder: Path, overwrite: bool) -> list[Path]:
     """The files to write. Checked to be distinct and free before any work is done."""
-    targets = [formats.export_path(export, folder) for export in exports]
+    targets = [_target(export, folder) for export in exports]
     for i, target in enumerate(targets):
         if target in targets[:i]:
             raise InputError(f"two exports write to {target}; give them different resources", exports[i].location)
         if target.exists() and not overwrite:
             raise InputError(f"{target} is already there; choose another --out, or replace it with --overwrite")
     return targets
+
+
+def _target(export: Export, folder: Path) -> Path:
+    """The file of an export. In the name of a predicate, characters with a meaning in file systems become `_`."""
+    path = formats.export_path(export, folder)
+    return path if "resource" in export.parameters else path.with_name(re.sub("%[0-9A-F]{2}", "_", path.name))
 
 
 def _write_exports(
@@ -110,11 +174,14 @@ def _write_exports(
 
 def _counts(kb: KnowledgeBase, rules: Sequence[Rule]) -> list[ExportedPredicate]:
     """The number of derived facts by predicate, for a program without exports."""
-    predicates = dict.fromkeys(head.predicate for rule in rules for head in rule.heads)
+    heads = (head.predicate for rule in rules for head in rule.heads)
+    predicates = dict.fromkeys(p for p in heads if not p.startswith(AGGREGATE_RULE))
     return [ExportedPredicate(predicate, len(kb.facts(predicate)), None) for predicate in predicates]
 
 
-def _warnings(program: RuleFile) -> Iterator[str]:
+def _warnings(program: RuleFile, bad_lines: int) -> Iterator[str]:
+    if bad_lines:
+        yield f"{bad_lines:,} lines of the imported files could not be read and were skipped"
     if not program.exports:
         yield "the program has no @export, so nothing was written"
     for rule in program.rules:

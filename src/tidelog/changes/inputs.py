@@ -109,7 +109,12 @@ class Input:
 
     def add_source(self, source: object, relation: str | None = None) -> bool:
         """Add a table, a graph, a URL or a path; return whether the source is one. Raises if it cannot be read."""
-        if formats.table_kind(source):
+        if isinstance(source, Input):
+            self.facts += source.facts
+            self.batches += source.batches
+            self.rules += source.rules
+            self.prefixes |= source.prefixes
+        elif formats.table_kind(source):
             self.batches += _batches(*formats.as_relation(source, relation))
         elif isinstance(source, str) and _URL.match(source):
             self.batches.append(formats.RemoteSource(source, relation))

@@ -255,7 +255,12 @@ def _arrow_reader(
     return iter(
         arrow_csv.open_csv(
             cast(IO[bytes], _Ended(stream)),
-            arrow_csv.ReadOptions(autogenerate_column_names=True, use_threads=False, block_size=_BLOCK),
+            arrow_csv.ReadOptions(
+                column_names=[f"f{i}" for i in range(len(options.columns or ()))],
+                autogenerate_column_names=not options.columns,
+                use_threads=False,
+                block_size=_BLOCK,
+            ),
             arrow_csv.ParseOptions(
                 delimiter=delimiter,
                 quote_char='"' if options.quoting else False,

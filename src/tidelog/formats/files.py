@@ -26,6 +26,7 @@ import pyarrow.parquet as parquet
 from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.errors import InputError, UsageError
 from tidelog.formats.delimited import read_delimited
+from tidelog.formats.json_tree import read_json
 from tidelog.formats.ntriples import Dialect, read_lines
 from tidelog.formats.objects import read_parquet, row_group_spans
 from tidelog.formats.options import FormatOptions, options
@@ -50,6 +51,7 @@ _ENDINGS = {
     "tsv": ("tsv", "facts"),
     "dsv": ("dsv",),
     "parquet": ("parquet",),
+    "json": ("json",),
 }
 SUFFIXES = {f".{ending}": name for name, endings in _ENDINGS.items() for ending in endings}
 _RDF = ("ntriples", "nquads", "turtle", "trig", "rdfxml", "jsonld")
@@ -136,6 +138,8 @@ class FactFile:
         path, name, chosen = self.path, self.format, self.options
         if name == "parquet":
             return read_parquet(path, chosen, span)
+        if name == "json":
+            return iter([read_json(path, chosen.predicate)])
         if name not in _RDF:
             return read_delimited(path, chosen, _delimiter(name, chosen), self.on_bad_line)
         columns = _rdf_columns(name, chosen)
@@ -285,6 +289,8 @@ def write(
     with written_aside(target, chosen.gzip) as stream:
         if name == "parquet":
             return write_parquet(stream, rows, chosen)
+        if name == "json":
+            raise UsageError("json is only read; export as csv, tsv, dsv, parquet or an RDF format")
         if name in _LINES:
             return write_lines(stream, rows, chosen)
         if name in _RDF:

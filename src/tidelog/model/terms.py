@@ -40,6 +40,8 @@ RDF_TYPE = f"<{RDF}type>"
 # Prefix of the relations that a rule set uses internally.
 RULESET = "urn:tidelog:ruleset:"
 _OF_ONTOLOGY = re.compile(r"owl-.*-[0-9a-f]{8}")  # see `tidelog.owl.rule_parts.predicate`
+# Prefix of the auxiliary relations of rules that compute with an aggregate.
+AGGREGATE_RULE = "urn:tidelog:aggregate:"
 
 # The relation that holds RDF data.
 TRIPLE = "triple"
@@ -82,7 +84,7 @@ def is_helper(predicate: str) -> bool:
 
     Helper relations of rule sets and compiled ontologies are stored like others, but shown only on request.
     """
-    return predicate.startswith(RULESET) or _OF_ONTOLOGY.fullmatch(predicate) is not None
+    return predicate.startswith((RULESET, AGGREGATE_RULE)) or _OF_ONTOLOGY.fullmatch(predicate) is not None
 
 
 def column_names(predicate: str, arity: int) -> list[str]:

@@ -109,6 +109,7 @@ class Rule:
 
     `bound` limits the facts that a value-creating recursion adds. `cartesian` allows a cartesian product in the body.
     `report`: matches of this constraint are listed (`KnowledgeBase.inconsistencies`) instead of refused.
+    `written` is the text of the user's rule, if the parser made several rules from it.
     """
 
     heads: tuple[Atom, ...]
@@ -118,6 +119,7 @@ class Rule:
     report: bool = False
     name: str | None = field(default=None, compare=False)
     location: Location | None = field(default=None, compare=False)
+    written: str | None = field(default=None, compare=False)
 
     @cached_property
     def atoms(self) -> tuple[Atom, ...]:
@@ -193,3 +195,4 @@ class RuleFile:
     imports: list[Import] = field(default_factory=list)
     exports: list[Export] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
+    parameters: list[str] = field(default_factory=list, compare=False)  # the names that `@parameter` declares

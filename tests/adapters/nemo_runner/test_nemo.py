@@ -8,7 +8,7 @@ import pytest
 
 from tests.adapters.nemo_runner.case import cases, read_case, read_lines
 from tests.reference.engine import least_model
-from tidelog.adapters.nemo_runner import run
+from tidelog.adapters.nemo_runner import RunOptions, run
 from tidelog.model.terms import to_term
 from tidelog.rules.parsing.parser import parse_program
 
@@ -18,7 +18,7 @@ def test_run(name: str, tmp_path: Path) -> None:
     """`tidelog run`: imports, the local engine, exports."""
     case = read_case(name)
     out = tmp_path / "out"
-    result = run(case.unpack(tmp_path), out=out).knowledge_base
+    result = run(case.unpack(tmp_path), RunOptions(out=out)).knowledge_base
     found = {p: {tuple(map(to_term, row)) for row in result.facts(p)} for p in case.expect}
     assert found == case.expect
     assert {file: read_lines(out / file) for file in case.export} == case.export

@@ -16,10 +16,34 @@ if TYPE_CHECKING:
 
 
 def configure_run(parser: ArgumentParser) -> None:
-    parser.add_argument("program", type=Path, metavar="FILE.rls", help="imports are relative to its folder")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="where exports go (default: results)")
+    parser.add_argument("program", type=Path, metavar="FILE.rls", help="a program; - is standard input")
+    out = "where exports go (default: results)"
+    parser.add_argument("--out", "--export-dir", "-D", type=Path, metavar="DIR", default=Path("results"), help=out)
+    imports = "where imported files are (default: the folder of the program)"
+    parser.add_argument("--import-dir", "-I", type=Path, metavar="DIR", help=imports)
+    add_parameters(parser)
+    bad = "what to do with a line of an imported file that is not valid"
+    parser.add_argument("--bad-lines", choices=("fail", "skip"), default="fail", help=bad)
     parser.add_argument("--overwrite", action="store_true", help="replace exports that are already there")
     parser.add_argument("--query", metavar="Q", help="then print the answers of a query such as 'ancestor(ann, ?x)'")
+
+
+def add_parameters(parser: ArgumentParser) -> None:
+    wanted = "the value of a parameter ($NAME) of the program, a constant such as 42 or '\"text\"'"
+    parser.add_argument("--param", action="append", default=[], metavar="NAME=VALUE", help=wanted)
+
+
+def parameters(options: Namespace) -> dict[str, str]:
+    """The values of `--param`, by name."""
+    from tidelog.errors import UsageError
+
+    found = {}
+    for text in options.param:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"--param {text}: expected NAME=VALUE, such as --param limit=10")
+        found[name.removeprefix("$")] = value
+    return found
 
 
 def run_run(options: Namespace) -> int:
@@ -27,9 +51,10 @@ def run_run(options: Namespace) -> int:
     from tidelog.adapters import nemo_runner
 
     with progress() as line:
-        result = nemo_runner.run(
-            options.program, out=options.out, overwrite=options.overwrite, query=options.query, progress=line
+        how = nemo_runner.RunOptions(
+            options.out, options.import_dir, options.overwrite, options.query, parameters(options), options.bad_lines
         )
+        result = nemo_runner.run(options.program, how, progress=line)
     with result.knowledge_base:
         for message in result.warnings:
             warn(message)

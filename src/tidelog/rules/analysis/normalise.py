@@ -35,10 +35,17 @@ from tidelog.rules.syntax import (
 
 @dataclass(frozen=True, slots=True)
 class RawAggregate:
-    """An aggregate as written: its arguments may be computed."""
+    """An aggregate as written: its arguments may be computed.
+
+    If it is a part of the expression `within`, `AGGREGATE_VALUE` stands for it there.
+    """
 
     function: str
     args: tuple[Expression, ...]
+    within: Expression | None = None
+
+
+AGGREGATE_VALUE = Variable("#")  # no name that a user can write
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,15 +65,13 @@ def check_arity(facts: Iterable[Fact], arities: Mapping[str, int] | None = None)
 def rule_error(rule: Rule, problem: str, *more: str) -> RuleError:
     """The error for a rule. It shows the whole rule and the lines in `more`."""
     location = replace(rule.location, text="") if rule.location else None
-    return RuleError("\n    ".join([problem, f"rule: {format_rule(rule)}", *more]), location)
+    return RuleError("\n    ".join([problem, f"rule: {rule.written or format_rule(rule)}", *more]), location)
 
 
 def _check_shape(rule: Rule) -> None:
     aggregates = [a for h in rule.heads for a in h.args if isinstance(a, Aggregate)]
     if len(aggregates) > 1:
         raise rule_error(rule, "a rule computes at most one aggregate; use one rule for each")
-    if aggregates and len(rule.heads) > 1:
-        raise rule_error(rule, "a rule with an aggregate has a single head; use one rule for each head")
     if rule.body and rule.heads and not rule.atoms:
         raise rule_error(rule, "a rule needs a body atom that is not negated; write what always holds as a fact")
 

@@ -11,13 +11,22 @@ names and IRIs, numbers, booleans, a tuple for a list in parentheses and a dicti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tidelog.model import terms
 from tidelog.model.terms import RDF_TYPE, TRIPLE, Fact, Term
-from tidelog.rules.analysis.normalise import RawAggregate, RawAtom, RawLiteral, RawNegation, fresh_variables, normalise
+from tidelog.rules.analysis.normalise import (
+    AGGREGATE_VALUE,
+    RawAggregate,
+    RawAtom,
+    RawLiteral,
+    RawNegation,
+    fresh_variables,
+    normalise,
+)
 from tidelog.rules.expressions import AGGREGATES, evaluate
+from tidelog.rules.parsing.aggregate_rules import aggregate_rules
 from tidelog.rules.parsing.terms import COMPARISONS, CONDITIONS, PRECEDENCE, TermReader
 from tidelog.rules.parsing.tokens import MAX_LITERALS, RuleToken, Scope, SourceText
 from tidelog.rules.syntax import (
@@ -57,14 +66,18 @@ class ClauseReader(TermReader):
     def __init__(self, source: SourceText, tokens: list[RuleToken], scope: Scope) -> None:
         super().__init__(source, tokens, scope)
         self.fresh: Iterator[Variable] = fresh_variables(t.text[1:] for t in tokens if t.kind == "variable")
+        self._found: list[RawAggregate] | None = None  # the aggregates of the head argument that is being read
 
-    def clause(self) -> Rule | Fact:
-        """Read a rule, a constraint or a fact, up to and including its dot."""
+    def clause(self) -> list[Rule] | Fact:
+        """Read a rule, a constraint or a fact, up to and including its dot.
+
+        Only rules with aggregates become several rules, see `aggregate_rules`.
+        """
         start = self.token
         attributes = self._attributes()
         heads = [] if self.token.kind == ":-" else self.comma_separated(self._head)
         if self.accept(":-"):
-            return self._rule(heads, attributes, start)
+            return self._rules(heads, attributes, start)
         if len(heads) > 1:
             raise self.unexpected("`:-` after several heads")
         self.expect(".", "`:-`, `,` or `.`")
@@ -72,21 +85,23 @@ class ClauseReader(TermReader):
             raise self.error("attributes stand before rules, not before facts", start)
         return self._fact(heads[0], start)
 
-    def _rule(self, heads: list[RawAtom], attributes: Attributes, start: RuleToken) -> Rule:
+    def _rules(self, heads: list[RawAtom], attributes: Attributes, start: RuleToken) -> list[Rule]:
         body = [] if heads and self.token.kind == "." else self.body()  # `p(a) :- .` is an axiom
         self.expect(".", "`,` or `.`")
         if attributes.report and heads:
             raise self.error("report stands before constraints, which have no head", start)
-        new_heads, new_body = normalise(heads, body, self.fresh)
-        return Rule(
-            new_heads,
-            new_body,
-            attributes.bound,
-            attributes.cartesian,
-            attributes.report,
-            attributes.name,
-            self.source.location(start.start),
-        )
+        location = self.source.location(start.start)
+
+        def rule(heads: Sequence[RawAtom], body: Sequence[RawLiteral]) -> Rule:
+            new_heads, new_body = normalise(heads, body, self.fresh)
+            how = attributes
+            return Rule(new_heads, new_body, how.bound, how.cartesian, how.report, how.name, location)
+
+        rules = aggregate_rules(heads, body, self.fresh, rule)
+        if len(rules) == 1:
+            return rules
+        written = " ".join(self.source.text[start.start : self.tokens[-1].end].split())
+        return [replace(r, written=written) for r in rules]
 
     def query(self) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
         """Read a body with or without a final dot; return it and its named variables in order."""
@@ -146,9 +161,26 @@ class ClauseReader(TermReader):
         return self._atom(self._head_argument)
 
     def _head_argument(self) -> RawArgument:
-        if self.token.kind == "aggregate":
-            return self._aggregate()
-        return self.expression()
+        start = self.token
+        found: list[RawAggregate] = []
+        self._found = found
+        expression = self.expression()
+        self._found = None
+        if not found:
+            return expression
+        if len(found) > 1:
+            raise self.error("a rule computes at most one aggregate; use one rule for each", start)
+        return found[0] if expression == AGGREGATE_VALUE else replace(found[0], within=expression)
+
+    def _operand(self) -> Expression:
+        """Read an operand; `AGGREGATE_VALUE` stands for an aggregate."""
+        found = self._found
+        if self.token.kind != "aggregate" or found is None:
+            return super()._operand()
+        self._found = None  # an aggregate has no aggregates in its arguments
+        found.append(self._aggregate())
+        self._found = found
+        return AGGREGATE_VALUE
 
     def _aggregate(self) -> RawAggregate:
         token = self.advance()
@@ -158,8 +190,6 @@ class ClauseReader(TermReader):
         args = tuple(self._arguments())
         if not args:
             raise self.error(f"`{token.text}` needs at least one argument", token)
-        if self.token.kind in PRECEDENCE:
-            raise self.error("an aggregate cannot be part of an expression; compute with its value in another rule")
         return RawAggregate(function, args)
 
     def body(self) -> list[RawLiteral]:
@@ -264,30 +294,35 @@ class DirectiveReader(ClauseReader):
             case "@base":
                 self.scope.base = self.expect("iri", "the base as `<…>`").text[1:-1]
             case "@parameter":
-                self._set_parameter()
+                program.parameters.append(self._set_parameter())
             case "@import":
                 program.imports.append(Import(*self._transfer("import"), self.source.location(token.start)))
             case "@export":
                 program.exports.append(Export(*self._transfer("export"), self.source.location(token.start)))
             case "@output":
-                self._output(program, token)
+                self._output(token)
             case _:
                 known = "@prefix, @base, @import, @export, @output, @parameter"
                 raise self.error(f"unknown directive `{token.text}`; there are {known}", token)
         self.expect(".")
 
-    def _set_parameter(self) -> None:
+    def _set_parameter(self) -> str:
         token = self.expect("parameter", "a parameter such as `$limit`")
         name = token.text[1:]
         if self.accept("="):
             value = self.evaluated(self.expression(), {}, token, "a parameter cannot hold the variable {}")
             self.scope.parameters.setdefault(name, value)
         elif name not in self.scope.parameters:
-            raise self.error(f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`", token)
+            raise self.error(
+                f"parameter `{token.text}` has no value; write `@parameter {token.text} = … .`, or run the program "
+                f"with --param {name}=…",
+                token,
+            )
+        return name
 
-    def _output(self, program: RuleFile, token: RuleToken) -> None:
+    def _output(self, token: RuleToken) -> None:
         location = self.source.location(token.start)
-        program.exports += (Export(p, "csv", {}, location) for p in self.comma_separated(self._predicate))
+        self.scope.outputs += (Export(p, "csv", {}, location) for p in self.comma_separated(self._predicate))
 
     def _predicate(self) -> str:
         if self.token.kind not in ("name", "iri", "prefixed"):

@@ -59,6 +59,20 @@ def parse_program(
     return _ProgramReader(text, file, Scope(dict(prefixes or {}), parameters=dict(parameters or {})), only).read()
 
 
+def parse_constant(text: str, file: str = "<text>") -> Term:
+    """Parse one constant, or an expression without variables.
+
+    >>> parse_constant("ann"), parse_constant("1 + 2")
+    ('<ann>', '"3"^^<http://www.w3.org/2001/XMLSchema#integer>')
+    """
+    source = SourceText(text, file)
+    reader = ClauseReader(source, statement(source, 0), Scope())
+    start = reader.token
+    expression = reader.expression()
+    reader.expect("end", "the end of the term")
+    return reader.evaluated(expression, {}, start, "a value cannot hold the variable {}")
+
+
 def parse_rules(text: str, file: str = "<text>") -> list[Rule]:
     """Parse a text of rules (and `@prefix`, `@base`)."""
     return parse_program(text, file, only="rules").rules
@@ -95,6 +109,9 @@ class _ProgramReader:
             if self.only != "rules":
                 position = self._plain_facts(position)
             position = self._statement(position)
+        exported = {export.predicate for export in self.program.exports}
+        outputs = {export.predicate: export for export in self.scope.outputs if export.predicate not in exported}
+        self.program.exports += outputs.values()
         return self.program
 
     def _plain_facts(self, position: int) -> int:
@@ -174,4 +191,4 @@ class _ProgramReader:
         if isinstance(clause, Fact):
             self.program.facts.append(clause)
         else:
-            self.program.rules.append(clause)
+            self.program.rules += clause

@@ -68,7 +68,7 @@ _UNSUPPORTED = {
     'for example IRI(f"new-{?x}")',
     "{": "maps are not supported as terms; use one argument for each value",
     "<": "this is no IRI: an IRI holds no spaces, quotes or angle brackets",
-    "aggregate": "an aggregate may only stand alone as an argument of a rule head",
+    "aggregate": "an aggregate may only stand in a rule head, and not in another aggregate",
 }
 
 

@@ -1,7 +1,8 @@
 r"""The tokens of rule text, and `TokenCursor`, which reads the tokens of one statement.
 
 The text is split into statements, so a file of any length needs constant space. A statement ends with a dot.
-Names may be Unicode and may have hyphens (`full-professor`). Variables may not, so `?x-1` is a subtraction.
+Names may be Unicode and may have hyphens (`full-professor`) and percent codes (`a%20b`). Variables may not, so `?x-1`
+is a subtraction.
 `<` opens an IRI only at the place of a term: in `?x<3,?y>4` it is a comparison.
 
 In strings `\t \n \r \" \' \\ \uXXXX \UXXXXXXXX` are escapes. Any other backslash is an ordinary character, as in
@@ -20,6 +21,7 @@ from typing import NamedTuple, TypeVar
 from tidelog.errors import Location, ParseError
 from tidelog.model import terms
 from tidelog.model.terms import ESCAPED_CHARACTERS, OWL, RDF, RDFS, XSD, Term
+from tidelog.rules.syntax import Export
 
 T = TypeVar("T")
 
@@ -29,9 +31,9 @@ MAX_STATEMENT = 100_000
 MAX_LITERALS = 1_000  # in one rule
 _MAX_LINE_SHOWN = 2_000
 
-NAME = r"[^\W\d]\w*+(?:-++\w++)*+"
-NOT_NAMES = ("true", "false", "_")
 _LOCAL_CHAR = r"(?:\w|%[0-9A-Fa-f]{2})"
+NAME = rf"[^\W\d]{_LOCAL_CHAR}*+(?:-++{_LOCAL_CHAR}++)*+"
+NOT_NAMES = ("true", "false", "_")
 LOCAL = rf"{_LOCAL_CHAR}++(?:-++{_LOCAL_CHAR}++)*+"
 PREFIXED = rf"(?:{NAME})?:(?!-)(?:{LOCAL})?"
 IRI = r'<[^<>"\x00-\x20]*+>'
@@ -224,11 +226,12 @@ WELL_KNOWN_PREFIXES = STANDARD_PREFIXES | {
 
 @dataclass
 class Scope:
-    """The prefixes, the base and the parameters declared so far."""
+    """The prefixes, the base, the parameters and the outputs declared so far."""
 
     declared: dict[str, str] = field(default_factory=dict)
     base: str = ""
     parameters: dict[str, Term] = field(default_factory=dict)
+    outputs: list[Export] = field(default_factory=list)  # of `@output`
 
     def expand(self, prefix: str) -> str | None:
         """The IRI of a prefix, or None if it is not declared."""
