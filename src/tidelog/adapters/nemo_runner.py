@@ -15,11 +15,10 @@ from pathlib import Path
 
 from tidelog import formats
 from tidelog.algebra.engine import Work
-from tidelog.changes.inputs import Input, read_program, read_text
+from tidelog.changes.inputs import Input, read_program
 from tidelog.changes.request import no_progress
 from tidelog.errors import InputError, RuleError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
-from tidelog.languages import LANGUAGES
 from tidelog.model.terms import AGGREGATE_RULE
 from tidelog.queries.answers import Answers
 from tidelog.rules.analysis.safety import check_rules
@@ -113,10 +112,8 @@ def read_source(path: Path, parameters: Mapping[str, str] | None = None) -> Rule
     values = {name: parse_constant(text, f"--param {name}") for name, text in given.items()}
     if path == STANDARD_INPUT:
         program = parse_program(_standard_input(), "<stdin>", values)
-    elif path.suffix in LANGUAGES:
-        program = read_program(path)
     else:
-        program = parse_program(read_text(path), str(path), values)
+        program = read_program(path, values)
     for name in given:
         if name not in program.parameters:
             known = ", ".join(program.parameters) or "none"

@@ -24,7 +24,7 @@ from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
 from tidelog.languages import LANGUAGES
-from tidelog.model.terms import Fact
+from tidelog.model.terms import Fact, Term
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Rule, RuleFile
 
@@ -138,9 +138,13 @@ def read_text(path: Path) -> str:
         raise InputError(f"{path}: cannot be read as UTF-8 text: {error}") from None
 
 
-def read_program(path: Path) -> RuleFile:
-    """The program in a file. The file name gives the language; our own rule language is the default."""
-    return LANGUAGES.get(path.suffix, parse_program)(read_text(path), str(path))
+def read_program(path: Path, parameters: Mapping[str, Term] | None = None) -> RuleFile:
+    """The program in a file. The file name gives the language; our own rule language is the default.
+
+    `parameters` are values for its `@parameter` declarations.
+    """
+    text, parse = read_text(path), LANGUAGES.get(path.suffix)
+    return parse(text, str(path)) if parse else parse_program(text, str(path), parameters)
 
 
 def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
