@@ -35,7 +35,14 @@ from tidelog.formats.rdf import read_rdf
 from tidelog.formats.recognise import rdf_format
 from tidelog.formats.source import OnBadLine, Span, blank_scope, file_size, is_zipped
 from tidelog.formats.tables import DeltaReading, is_delta, relation_of
-from tidelog.formats.writers import TermBlock, write_delimited, write_lines, write_parquet, write_rdf
+from tidelog.formats.writers import (
+    TermBlock,
+    write_delimited,
+    write_lines,
+    write_parquet,
+    write_rdf,
+    write_turtle_blocks,
+)
 from tidelog.model.terms import NOT_IN_IRI, TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
@@ -280,8 +287,9 @@ def write(
     blocks: Iterable[TermBlock],
     format: str | None = None,
     parameters: Mapping[str, object] | None = None,
+    prefixes: Mapping[str, str] | None = None,
 ) -> int:
-    """Write the rows of a relation from blocks of term texts; return the number of rows."""
+    """Write the rows of a relation from blocks of term texts; return the number of rows. Turtle uses the `prefixes`."""
     target = Path(path)
     name = format_name(target, format)
     chosen = options(predicate, parameters)
@@ -293,6 +301,8 @@ def write(
             raise UsageError("json is only read; export as csv, tsv, dsv, parquet or an RDF format")
         if name in _LINES:
             return write_lines(stream, rows, chosen)
+        if name == "turtle":
+            return write_turtle_blocks(stream, rows, chosen, prefixes or {})
         if name in _RDF:
             return write_rdf(stream, rows, chosen, name)
         return write_delimited(stream, rows, chosen, _delimiter(name, chosen))

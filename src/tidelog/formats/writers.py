@@ -6,7 +6,7 @@ does not fit `format` is skipped, as in Nemo.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO
 
 import numpy as np
@@ -23,6 +23,7 @@ from tidelog.formats.ntriples import DEFAULT_GRAPH
 from tidelog.formats.objects import Column, column_of, complete, encoded, terms_schema
 from tidelog.formats.options import FormatOptions
 from tidelog.formats.rdf import FORMATS
+from tidelog.formats.turtle import write_turtle
 from tidelog.model.terms import Term
 
 TermBlock = Sequence[pa.Array]
@@ -76,8 +77,8 @@ def write_lines(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatO
     return written
 
 
-def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates: str | None = None) -> Iterator[bytes]:
-    """The blocks as N-Quads. `predicates` is a regular expression that all predicates must match."""
+def _quads(blocks: Iterable[TermBlock], options: FormatOptions) -> Iterator[list[pa.Array]]:
+    """The blocks as columns of term texts: graph (null: the default graph), subject, predicate and object."""
     for block in blocks:
         terms = [_strings(c) for c in block]
         if len(terms) == 3:
@@ -87,6 +88,12 @@ def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates:
         else:
             terms[0] = pc.if_else(pc.equal(terms[0], DEFAULT_GRAPH), None, terms[0])
         _refuse_non_rdf(terms, options.predicate)
+        yield terms
+
+
+def _statements(blocks: Iterable[TermBlock], options: FormatOptions, predicates: str | None = None) -> Iterator[bytes]:
+    """The blocks as N-Quads. `predicates` is a regular expression that all predicates must match."""
+    for terms in _quads(blocks, options):
         if predicates and len(wrong := terms[2].filter(pc.invert(pc.match_substring_regex(terms[2], predicates)))):
             raise InputError(
                 f"{wrong[0]} cannot be a predicate in RDF/XML: it must end in a name after '/', '#' or ':'"
@@ -121,8 +128,24 @@ def _refuse_non_rdf(terms: Sequence[pa.Array], relation: str) -> None:
         )
 
 
+def write_turtle_blocks(
+    stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, prefixes: Mapping[str, str]
+) -> int:
+    """Write Turtle; return the number of statements."""
+
+    def triples() -> Iterator[list[pa.Array]]:
+        for graph, *triple in _quads(blocks, options):
+            if graph.null_count < len(graph):
+                raise InputError(
+                    f"{options.predicate} has named graphs, which turtle cannot hold; write trig or nquads"
+                )
+            yield triple
+
+    return write_turtle(stream, triples(), prefixes)
+
+
 def write_rdf(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, format_: str) -> int:
-    """Write Turtle, TriG, RDF/XML or JSON-LD with pyoxigraph; return the number of statements."""
+    """Write TriG, RDF/XML or JSON-LD with pyoxigraph; return the number of statements."""
     written = 0
 
     def quads() -> Iterator[pyoxigraph.Quad]:

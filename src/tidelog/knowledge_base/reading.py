@@ -167,7 +167,9 @@ class Questions(Session):
             filterfalse(is_helper, facts.predicates()) if relations is None else set(map(self._state.known, relations))
         )
         answers = {p: self._answers(facts, p) for p in sorted(chosen)}
-        return export(answers, Path(out), format, overwrite=overwrite, partition_by=partition_by)
+        return export(
+            answers, Path(out), format, overwrite=overwrite, partition_by=partition_by, prefixes=self.prefixes
+        )
 
     def _export_on_spark(
         self,

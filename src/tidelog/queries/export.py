@@ -45,13 +45,19 @@ class Exported:
 
 
 def export(
-    relations: Relations, out: Path, format: str | None, *, overwrite: bool, partition_by: Sequence[str] = ()
+    relations: Relations,
+    out: Path,
+    format: str | None,
+    *,
+    overwrite: bool,
+    partition_by: Sequence[str] = (),
+    prefixes: Mapping[str, str] | None = None,
 ) -> list[Exported]:
-    """Write relations. By default the name of `out` decides the format."""
+    """Write relations. By default the name of `out` decides the format. Turtle uses the `prefixes`."""
     name = format_of_export(out, format, partition_by)
     check_free(out, overwrite)
     if formats.is_rdf(name):
-        return [_write_triples(_triples(relations, name), out, name)]
+        return [_write_triples(_triples(relations, name), out, name, prefixes)]
     tables = {p: answers for p, answers in relations.items() if answers.names}
     without = [Exported(p, 0, "", len(answers)) for p, answers in relations.items() if not answers.names]
     if name == DELTA:
@@ -104,7 +110,7 @@ def _triples(relations: Relations, name: str) -> Answers:
     raise UsageError(f"{name} holds triples, and there are none here, {there}; choose csv, tsv, parquet or delta")
 
 
-def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
+def _write_triples(triples: Answers, out: Path, name: str, prefixes: Mapping[str, str] | None) -> Exported:
     left_out = 0
 
     def stated() -> Iterator[formats.TermBlock]:
@@ -117,7 +123,7 @@ def _write_triples(triples: Answers, out: Path, name: str) -> Exported:
     if out.is_dir():
         raise InputError(f"{out} is a directory, and {name} is one file; give the name of a file")
     make_parent(out)
-    written = formats.write(out, TRIPLE, stated(), name)
+    written = formats.write(out, TRIPLE, stated(), name, prefixes=prefixes)
     return Exported(TRIPLE, written, str(out), left_out)
 
 
