@@ -6,7 +6,20 @@ or 2 (wrong use) through `exit_code`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message: the known word that is most similar to `word`, if one is.
+
+    >>> did_you_mean("quary", ["query", "update"]), did_you_mean("fly", ["query", "update"])
+    ('; did you mean query?', '')
+    """
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 class TidelogError(Exception):

@@ -40,7 +40,8 @@ FIELDS = [
         ["update", "a.kb", "--add", "p(4) .", "--show", "1"],
         "version added removed added_facts removed_facts algorithm engine reason work seconds dry_run",
     ),
-    (["query", "a.kb", "p(?x)"], "variables total rows"),
+    (["query", "a.kb", "p(?x)"], "head results"),
+    (["query", "a.kb", "p(1)"], "head boolean"),
     (["rules", "a.kb"], "version prefixes rules"),
     (
         ["status", "a.kb"],
@@ -117,18 +118,63 @@ def test_diff_backwards_is_the_inverse(kb: str, tidelog: Command) -> None:
     assert there["added_rules"] == ["q(?x) :- p(?x) ."]
 
 
+VALUES = """
+v(1) . v(2.5) . v(true) . v("2026-11-18"^^xsd:date) . v(ann) . v("ann") . v(<http://e/x>) . v("http://e/x") . v(_:b) .
+v("Rom"@it) . v("INF"^^xsd:double) . v("1"^^xsd:byte) .
+"""
+
+
 def test_query_values(tidelog: Command) -> None:
-    facts = 'v(1) . v(2.5) . v(true) . v(ann) . v("a b") . v(<http://e/x>) . v("Rom"@it) .'
-    facts += ' v("INF"^^xsd:double) . v("1"^^xsd:byte) .'
     assert tidelog("init", "a.kb").code == 0
-    assert tidelog("update", "a.kb", "--add", facts).code == 0
+    assert tidelog("update", "a.kb", "--add", VALUES).code == 0
     answers = read(tidelog, "query", "a.kb", "v(?x)")
-    assert answers["variables"] == ["x"]
-    values = [value for (value,) in answers["rows"]]
-    assert values == [1, 2.5, True, "ann", "a b", "http://e/x", "Rom", "INF", "1"]
-    assert read(tidelog, "query", "a.kb", "v(?x)", "--limit", 2) == {**answers, "rows": answers["rows"][:2]}
-    assert read(tidelog, "query", "a.kb", "v(zoe)") == {"variables": [], "total": 0, "rows": []}
-    assert read(tidelog, "query", "a.kb", "v(ann)") == {"variables": [], "total": 1, "rows": [[]]}
+    assert answers["head"] == {"vars": ["x"]}
+    values = [row["x"] for row in answers["results"]["bindings"]]
+    xsd = "http://www.w3.org/2001/XMLSchema#"
+    assert values == [
+        {"type": "literal", "value": "1", "datatype": f"{xsd}integer"},
+        {"type": "literal", "value": "2.5", "datatype": f"{xsd}double"},
+        {"type": "literal", "value": "true", "datatype": f"{xsd}boolean"},
+        {"type": "literal", "value": "2026-11-18", "datatype": f"{xsd}date"},
+        {"type": "uri", "value": "ann"},
+        {"type": "literal", "value": "ann"},
+        {"type": "uri", "value": "http://e/x"},
+        {"type": "literal", "value": "http://e/x"},
+        {"type": "bnode", "value": "b"},
+        {"type": "literal", "value": "Rom", "xml:lang": "it"},
+        {"type": "literal", "value": "INF", "datatype": f"{xsd}double"},
+        {"type": "literal", "value": "1", "datatype": f"{xsd}byte"},
+    ]
+    limited = read(tidelog, "query", "a.kb", "v(?x)", "--limit", 2)
+    assert limited["results"]["bindings"] == answers["results"]["bindings"][:2]
+    assert read(tidelog, "query", "a.kb", "v(?x), v(zoe)") == {"head": {"vars": ["x"]}, "results": {"bindings": []}}
+    assert read(tidelog, "query", "a.kb", "v(zoe)") == {"head": {}, "boolean": False}
+    assert read(tidelog, "query", "a.kb", "v(ann)") == {"head": {}, "boolean": True}
+    asked = "SELECT ?x { VALUES ?x { <http://e/x> <ann> } }"
+    assert read(tidelog, "query", "a.kb", asked)["results"]["bindings"] == [{"x": values[6]}, {"x": values[4]}]
+
+
+TABLE = """\
+?x
+1
+2.5
+true
+"2026-11-18"^^xsd:date
+ann
+"ann"
+<http://e/x>
+"http://e/x"
+_:b
+"Rom"@it
+"INF"^^xsd:double
+"1"^^xsd:byte
+"""
+
+
+def test_a_table_tells_terms_apart(tidelog: Command) -> None:
+    assert tidelog("init", "a.kb").code == 0
+    assert tidelog("update", "a.kb", "--add", VALUES).code == 0
+    assert tidelog("query", "a.kb", "v(?x)").out == TABLE
 
 
 def test_rules_can_be_loaded_again(kb: str, tidelog: Command) -> None:

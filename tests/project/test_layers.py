@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "tidelog"
 
 BOTTOM = ("errors", "model", "settings", "tuning")
 ENGINE = (*BOTTOM, "values", "rules", "algebra", "kernel", "dictionary")
-MIDDLE = (*ENGINE, "algorithms", "formats", "queries.answers")
+MIDDLE = (*ENGINE, "algorithms", "formats", "queries.answers", "queries.notebook")
 STATE = (*MIDDLE, "algorithms.equality", "store", "engines.local")
 SPARK = ("engines.spark.cluster", "engines.spark.sharded")
 
@@ -43,7 +43,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engines.spark.dataframes": (*STATE, "changes", "queries", "explain", *SPARK),
     # LocalFacts is the form facts have in memory; the store brings them there and back.
     "store": (*ENGINE, "engines.local.facts"),
-    "queries.answers": ENGINE,
+    "queries.notebook": BOTTOM,
+    "queries.answers": (*ENGINE, "queries.notebook"),
     "changes": (*STATE, "languages", *SPARK, "engines.spark.ingest"),
     "queries": (*STATE, "changes"),
     "queries.sparql": (*STATE, "changes", "queries.limits"),

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 from tidelog.algebra.engine import Work
 from tidelog.queries.answers import FactAnswers
+from tidelog.queries.notebook import headline_html, lines_html, table_html
 from tidelog.rules.syntax import Rule
+from tidelog.store.records import Version
+
+_SHOWN = 20  # versions in a notebook
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ class Change:
             f"{self.algorithm} on {self.engine} ({self.reason}), {self.work.derivations} derivations"
         )
 
+    def _repr_html_(self) -> str:
+        return _change_html(str(self), self)
+
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -82,6 +89,45 @@ class Difference:
     removed: FactAnswers
     added_rules: tuple[Rule, ...]
     removed_rules: tuple[Rule, ...]
+    added_explicit: FactAnswers  # facts that are explicit in the newer version only
+    removed_explicit: FactAnswers
+
+    def _repr_html_(self) -> str:
+        counts = f"+{len(self.added)} -{len(self.removed)} facts"
+        return _change_html(f"from version {self.older} to version {self.newer}: {counts}", self)
+
+
+def _change_html(headline: str, change: Change | Difference) -> str:
+    rules = lines_html(map(str, change.removed_rules), sign="-") + lines_html(map(str, change.added_rules), sign="+")
+    return headline_html(headline) + rules + change.removed.to_html("-") + change.added.to_html("+")
+
+
+class Versions(list[Version]):
+    """Versions, oldest first, which a notebook shows as a table.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="p(a) .", message="first")
+    >>> kb.versions().rows()[0][-1]
+    'first'
+    """
+
+    HEADER = ("version", "time (UTC)", "added", "removed", "facts", "rules", "algorithm", "seconds", "message")
+
+    def rows(self, limit: int | None = None) -> list[tuple[object, ...]]:
+        """The columns of `HEADER` for each version, newest first, at most `limit`."""
+        return [_version_row(version) for version in self[::-1][:limit]]
+
+    def _repr_html_(self) -> str:
+        return table_html(self.HEADER, [list(map(str, row)) for row in self.rows(_SHOWN)], len(self) - _SHOWN)
+
+
+def _version_row(version: Version) -> tuple[object, ...]:
+    when = version.time[:19].replace("T", " ")
+    return (
+        *(version.version, when, version.added, version.removed, version.facts, version.rules),
+        *(version.algorithm, f"{version.seconds:.3f}", version.message),
+    )
 
 
 def only_in(rules: Iterable[Rule], others: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -142,9 +142,9 @@ def difference(store: Store, engine: LocalEngine, state: State, older: int, newe
         (_, before), (_, after) = (_facts_at(store, state, version) for version in (older, newer))
     seen = mode.difference(engine, before, after, delta.I_added, delta.I_removed)
     old, new = _rules_at(store, older), _rules_at(store, newer)
-    gained = FactAnswers(seen.added, lambda: _facts_at(store, state, newer)[0])
-    lost = FactAnswers(seen.removed, lambda: _facts_at(store, state, older)[0])
-    return Difference(older, newer, gained, lost, only_in(new, old), only_in(old, new))
+    gained, lost = FactAnswers(seen.added, delta.E_added), FactAnswers(seen.removed, delta.E_removed)
+    explicit = (FactAnswers(facts, facts) for facts in (delta.E_added, delta.E_removed))
+    return Difference(older, newer, gained, lost, only_in(new, old), only_in(old, new), *explicit)
 
 
 def _rules_at(store: Store, version: int) -> list[Rule]:

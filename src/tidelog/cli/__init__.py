@@ -1,4 +1,4 @@
-"""The command line: `tidelog COMMAND`. Exit codes: 0, 1 for a problem in the data, 2 for wrong use.
+"""The command line: `tidelog COMMAND`. The exit code is 0, or one of those in `tidelog.cli.problems`.
 
 A command `name` is two functions of a module in `tidelog.cli.commands`:
 
@@ -11,7 +11,6 @@ it imports numpy, pyarrow and the modules that need them only inside functions.
 
 from __future__ import annotations
 
-import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
@@ -20,6 +19,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from tidelog import __version__
+from tidelog.errors import did_you_mean
 
 
 class Command(NamedTuple):
@@ -64,22 +64,30 @@ COMMANDS = (
     Command("bench", "machine", "compare with other reasoners (in a source checkout)"),
 )
 
-INTERRUPTED = 130  # what a shell reports for a process ended by control-C
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
-    >>> main(["check", "no-such-file.rls"])
+    >>> main(["check", "no-such-file.rls", "--json"])  # doctest: +ELLIPSIS
+    {
+      "error": {
+    ...
     1
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     if arguments is None:  # the process is ours
         sys.meta_path.insert(0, _WithoutPandas())
     try:
-        return _run(_parser(words).parse_args(words))
-    except BrokenPipeError:
-        return _pipe_closed()
+        options = parse(words)
+        code = options.command.run(options)
+        sys.stdout.flush()
+        return int(code)
+    except (Exception, KeyboardInterrupt) as error:
+        from tidelog.cli import problems
+
+        if problems.stdout_is_closed() and isinstance(error, BrokenPipeError):
+            return 0  # the reader of our output has seen enough
+        return problems.report(error, as_json="--json" in words, with_traceback="--traceback" in words)
 
 
 class _WithoutPandas:
@@ -90,56 +98,42 @@ class _WithoutPandas:
             raise ModuleNotFoundError("pandas is not used by the command line without Spark", name=name)
 
 
-def _run(options: Namespace) -> int:
-    from tidelog.errors import TidelogError
-
-    command: Command = options.command
-    try:
-        code = command.run(options)
-        sys.stdout.flush()
-        return code
-    except TidelogError as error:
-        return _fail(str(error), error.exit_code)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        named = error.filename and error.strerror
-        return _fail(f"{error.filename}: {error.strerror}" if named else str(error), 1)
-    except MemoryError:
-        return _fail("out of memory; set TIDELOG_MEMORY to less than the machine has, or use a larger machine", 1)
-    except KeyboardInterrupt:
-        return _fail("interrupted", INTERRUPTED)
-
-
-def _fail(message: str, code: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return code
-
-
-def _pipe_closed() -> int:
-    """The reader of our output (`| head`) has ended. Redirect stdout, so that Python does not flush it at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 class _ArgumentParser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.format_usage()}error: {message}\n")
+        from tidelog.cli.problems import ArgumentsError
+
+        raise ArgumentsError(message, self.format_usage())
 
 
-def _parser(words: Sequence[str]) -> ArgumentParser:
+def parse(words: Sequence[str]) -> Namespace:
+    """The options of a command. Raises ArgumentsError if the words do not fit."""
+    name = next((word for word in words if not word.startswith("-")), None)
+    if name is not None and name not in _NAMES:
+        parser(()).error(f"there is no command {name}{did_you_mean(name, _NAMES)}")
+    options, others = parser(words).parse_known_args(words)
+    if others:
+        known = (option for action in options.parser._actions for option in action.option_strings)
+        options.parser.error(f"unrecognized arguments: {' '.join(others)}{did_you_mean(others[0], known)}")
+    return options
+
+
+_NAMES = [command.name for command in COMMANDS]
+
+
+def parser(words: Sequence[str]) -> ArgumentParser:
     """The parser. Only the command in `words` gets its arguments, so that no module of another command is imported."""
-    parser = _ArgumentParser(
+    whole = _ArgumentParser(
         prog="tidelog",
         description="Keep the consequences of rules over data exactly right while both change.",
         epilog="`tidelog COMMAND --help` explains a command.",
     )
-    parser.add_argument("--version", action="version", version=f"tidelog {__version__}")
-    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    whole.add_argument("--version", action="version", version=f"tidelog {__version__}")
+    commands = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         each = commands.add_parser(command.name, help=command.help, description=command.help)
         if command.name in words:
             each.add_argument("--json", action="store_true", help="print JSON for machines")
+            each.add_argument("--traceback", action="store_true", help="after an error, print where it happened")
             command.configure(each)
-            each.set_defaults(command=command)
-    return parser
+            each.set_defaults(command=command, parser=each)
+    return whole

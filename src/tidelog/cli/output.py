@@ -2,9 +2,8 @@
 
 Formats of answers:
 
-    table            aligned columns
-    json             {"variables": [...], "total": n, "rows": [...]}
-    csv, tsv, xml    as the W3C defines them (`tidelog.formats.results`)
+    table                  aligned columns of terms as in rules
+    csv, tsv, json, xml    as the W3C defines them (`tidelog.formats.results`)
 
 The answer to a query without variables is `true` or `false`.
 """
@@ -12,23 +11,18 @@ The answer to a query without variables is `true` or `false`.
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Event, Thread
-from typing import TYPE_CHECKING
-
-from tidelog.model.terms import plain_text
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from tidelog.model.terms import Value
     from tidelog.queries.answers import Answers
-    from tidelog.queries.sparql import Solutions
 
-    Rows = Iterable[Sequence[Value]]
+    Prefixes = Mapping[str, str] | None
 
 _BLOCK = 10_000  # rows that decide how wide the columns are
 _TICK = 0.3  # seconds
@@ -69,18 +63,13 @@ def count_cell(value: object) -> str:
     return f"{value:,}" if _is_number(value) else visible(str(value))
 
 
-def value_cell(value: object) -> str:
-    """The text of a value in an answer."""
-    return plain_text(value) if isinstance(value, bool | float) else visible(str(value))
-
-
 def visible(text: str) -> str:
-    """`text` on one line, with control characters escaped."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+    """`text` on one line. Characters that cannot be printed are escaped as in N-Triples, which rules can read."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(ord(c)) for c in text)
 
 
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode()
+def _escaped(code: int) -> str:
+    return f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
 def file_size(count: int) -> str:
@@ -96,7 +85,7 @@ def file_size(count: int) -> str:
 
 
 def warn(message: str) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    print(f"{styled('warning:', 'yellow', sys.stderr)} {message}", file=sys.stderr)
 
 
 class ProgressLine:
@@ -152,56 +141,46 @@ def _tick(line: ProgressLine, now: Sequence[str], done: Event) -> None:
 
 
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "xml")
+IN_TERMINAL = 500  # rows of a table that are shown in a terminal
 
 
-def print_rows(answers: Answers, format: str, limit: int | None = None) -> None:
+def print_rows(answers: Answers, format: str, limit: int | None = None, prefixes: Prefixes = None) -> None:
     """Print at most `limit` rows."""
-    from tidelog.formats import results
+    from tidelog.queries.answers import value_text
+    from tidelog.queries.sparql.solutions import write_text
 
-    rows = islice(answers, limit)
-    if format == "json":
-        _print_json(answers, rows)
-    elif not answers.names:
-        results.write_boolean(len(answers) > 0, format, sys.stdout)
-    elif format == "table":
-        print_table([f"?{name}" for name in answers.names], rows, cell=value_cell)
-        _print_rest(len(answers), limit)
-    else:
-        results.write_rows(answers.names, rows, format, sys.stdout)
+    if format != "table" or answers.is_boolean:
+        write_text(answers[:limit], format, sys.stdout)
+        return
+    header = [f"?{name}" for name in answers.names]
+    shown = shown_rows(len(answers), limit)
+    print_table(header, islice(answers, shown), cell=lambda value: visible(value_text(value, prefixes)))
+    print_rest(len(answers), shown, limit)
 
 
-def print_solutions(solutions: Solutions, format: str, limit: int | None = None) -> None:
-    """Print at most `limit` rows of a SPARQL query; its JSON is that of the W3C."""
-    from tidelog.formats import results
-
-    if format == "table":
-        rows = islice(solutions, limit)
-        print_table([f"?{name}" for name in solutions.names], rows, cell=_bound_cell)
-        _print_rest(len(solutions), limit)
-    else:
-        results.write_rows(solutions.names, islice(solutions, limit), format, sys.stdout)
+def shown_rows(total: int, limit: int | None) -> int:
+    """How many rows of a table to print. Without a limit all, but at most `IN_TERMINAL` in a terminal."""
+    if limit is None:
+        return min(total, IN_TERMINAL) if sys.stdout.isatty() else total
+    return min(total, limit)
 
 
-def _bound_cell(value: object) -> str:
-    return "" if value is None else value_cell(value)
+def print_rest(total: int, shown: int, limit: int | None = None) -> None:
+    """Print how many rows of a table were left out, and without a limit how to see them."""
+    if total > shown:
+        print(f"… {total - shown:,} more{f'; --limit {total} prints all' if limit is None else ''}")
 
 
-def _print_rest(total: int, limit: int | None) -> None:
-    if limit is not None and total > limit:
-        print(f"… {total - limit:,} more")
+_STYLES = {"red": 31, "green": 32, "yellow": 33, "bold": 1}
 
 
-def _print_json(answers: Answers, rows: Rows) -> None:
-    """Print row by row, so that any number of rows fits in memory."""
-    print(f'{{\n  "variables": {json.dumps(answers.names)},\n  "total": {len(answers)},\n  "rows": [', end="")
-    start, end = "\n", ""
-    for row in rows:
-        print(f"{start}    {json.dumps([json_value(value) for value in row], ensure_ascii=False)}", end="")
-        start, end = ",\n", "\n  "
-    print(f"{end}]\n}}")
+def styled(text: str, style: str, stream: TextIO) -> str:
+    """The text in a style, if the stream shows styles.
 
+    Only terminals do. NO_COLOR and TERM=dumb turn styles off, FORCE_COLOR turns them on; NO_COLOR is the stronger one.
+    """
+    from os import environ
 
-def json_value(value: Value) -> object:
-    """A value for JSON: numbers and booleans as they are where JSON has them, other values as plain text."""
-    exact = isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
-    return value if exact else plain_text(value)
+    forced = bool(environ.get("FORCE_COLOR"))
+    shown = not environ.get("NO_COLOR") and (forced or (environ.get("TERM") != "dumb" and stream.isatty()))
+    return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if shown else text

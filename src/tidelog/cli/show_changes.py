@@ -1,6 +1,4 @@
-"""Changes as lines: `+ fact .` for a fact gained, `- fact .` for a fact lost.
-
-A preview is printed as a diff: first rules, then facts by relation. Derived facts are marked.
+"""Changes as lines: `+ fact .` for a fact gained, `- fact .` for a fact lost. First rules, then facts by relation.
 
     - flight(berlin, oslo) .
     + flight(berlin, riga) .
@@ -13,21 +11,23 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import natural
-from tidelog.cli.output import visible
+from tidelog.cli.output import styled, visible
 
 if TYPE_CHECKING:
     from tidelog.changes.result import Change, Difference
     from tidelog.queries.answers import FactAnswers
+    from tidelog.rules.syntax import Rule
 
     Facts = Change | Difference
     Prefixes = Mapping[str, str]
 
 _SORTED = 10_000  # facts at most
+_COLOURS = {"-": "red", "+": "green"}
 
 
 def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
@@ -38,7 +38,7 @@ def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
 
 def print_change(change: Change, prefixes: Prefixes, show: int) -> None:
     """Print the facts as lines, then a summary line, and the notes on stderr."""
-    print_lines(change, prefixes, show)
+    print_facts(change.removed, change.added, prefixes, show)
     print(change)
     print_notes(change)
 
@@ -48,13 +48,49 @@ def print_notes(change: Change) -> None:
         print(f"note: {note}", file=sys.stderr)
 
 
-def print_lines(facts: Facts, prefixes: Prefixes, show: int | None) -> None:
-    """Print the facts gained and lost, at most `show` of each sign, and how many more there are."""
-    for sign, answers in (("-", facts.removed), ("+", facts.added)):
-        for line in _shown(answers, prefixes, show):
-            print(sign, visible(line))
-        if show and len(answers) > show:
-            print(f"{sign} … {len(answers) - show:,} more")
+def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
+    """Print the rules and the facts as lines, then what would have been done."""
+    print_rules(change.removed_rules, change.added_rules, prefixes)
+    print_facts(change.removed, change.added, prefixes, show)
+    print(_summary(change))
+    print_notes(change)
+
+
+def print_rules(removed: Iterable[Rule], added: Iterable[Rule], prefixes: Prefixes) -> None:
+    from tidelog.rules.printer import format_rule
+
+    for sign, rules in (("-", removed), ("+", added)):
+        for rule in rules:
+            print_line(sign, format_rule(rule, prefixes))
+
+
+def print_facts(removed: FactAnswers, added: FactAnswers, prefixes: Prefixes, show: int | None) -> None:
+    """Print at most `show` facts of each sign by relation (None: all), and how many more there are."""
+    from tidelog.rules.printer import format_predicate
+
+    relations = sorted({**removed.relations(), **added.relations()}) if show != 0 else ()
+    left = {"-": show, "+": show}
+    for relation in relations:
+        for sign, facts in (("-", removed.of(relation)), ("+", added.of(relation))):
+            most = left[sign]
+            for line in islice(_marked(facts, prefixes), most):
+                print_line(sign, line)
+            if most is not None:
+                if len(facts) > most:
+                    print_line(sign, f"% {len(facts) - most:,} more of {format_predicate(relation, prefixes)}")
+                left[sign] = most - min(len(facts), most)
+
+
+def print_line(sign: str, line: str) -> None:
+    """Print a line of a change, in the colour of its sign."""
+    print(styled(f"{sign} {visible(line)}", _COLOURS[sign], sys.stdout))
+
+
+def _marked(facts: FactAnswers, prefixes: Prefixes) -> Iterator[str]:
+    """The facts as lines, sorted unless there are very many. Derived ones say so."""
+    texts = zip(facts.texts(prefixes), facts.asserted, strict=True)
+    ordered = sorted(texts) if len(facts) <= _SORTED else texts
+    return (text if explicit else f"{text}  % derived" for text, explicit in ordered)
 
 
 def change_json(change: Change, show: int | None) -> dict[str, object]:
@@ -77,40 +113,13 @@ def facts_json(facts: Facts, show: int | None) -> dict[str, object]:
     if show == 0:
         return counts
     shown = {"added_facts": facts.added, "removed_facts": facts.removed}
-    return counts | {name: list(_shown(answers, None, show)) for name, answers in shown.items()}
+    return counts | {name: _shown(answers, show) for name, answers in shown.items()}
 
 
-def _shown(answers: FactAnswers, prefixes: Prefixes | None, show: int | None) -> Iterator[str]:
+def _shown(answers: FactAnswers, show: int | None) -> list[str]:
     """At most `show` facts (None: all), sorted unless there are very many."""
-    texts = answers.texts(prefixes)
-    return islice(sorted(texts) if show != 0 and len(answers) <= _SORTED else texts, show)
-
-
-def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
-    """Print at most `show` facts of each sign by relation, and how many more there are."""
-    from tidelog.rules.printer import format_predicate, format_rule
-
-    for sign, rules in (("-", change.removed_rules), ("+", change.added_rules)):
-        for rule in rules:
-            print(sign, format_rule(rule, prefixes))
-    left = {"-": show, "+": show}
-    relations = sorted({**change.removed.relations(), **change.added.relations()})
-    for relation in relations if show else ():
-        for sign, facts in (("-", change.removed.of(relation)), ("+", change.added.of(relation))):
-            for line in islice(_lines(facts, prefixes), left[sign]):
-                print(sign, visible(line))
-            if len(facts) > left[sign]:
-                print(f"{sign} … {len(facts) - left[sign]:,} more of {format_predicate(relation, prefixes)}")
-            left[sign] -= min(len(facts), left[sign])
-    print(_summary(change))
-    print_notes(change)
-
-
-def _lines(facts: FactAnswers, prefixes: Prefixes) -> Iterator[str]:
-    """The facts as lines, sorted unless there are very many."""
-    texts = zip(facts.texts(prefixes), facts.asserted, strict=True)
-    ordered = sorted(texts) if len(facts) <= _SORTED else texts
-    return (text if explicit else f"{text}  % derived" for text, explicit in ordered)
+    texts = answers.texts()
+    return list(islice(sorted(texts) if len(answers) <= _SORTED else texts, show))
 
 
 def _summary(change: Change) -> str:

@@ -72,10 +72,14 @@ def _write_json(names: Sequence[str], rows: Iterable[ResultRow], out: TextIO) ->
     out.write(f'{{"head": {{"vars": {json.dumps(list(names))}}},\n "results": {{"bindings": [')
     start, end = "\n", ""
     for row in rows:
-        bound = {name: _json_term(to_term(value)) for name, value in zip(names, row, strict=True) if value is not None}
-        out.write(f"{start}  {json.dumps(bound, ensure_ascii=False)}")
+        out.write(f"{start}  {json.dumps(binding(names, row), ensure_ascii=False)}")
         start, end = ",\n", "\n "
     out.write(f"{end}]}}}}\n")
+
+
+def binding(names: Sequence[str], row: ResultRow) -> dict[str, dict[str, str]]:
+    """A row for JSON: the term of each variable that is bound."""
+    return {name: _json_term(to_term(value)) for name, value in zip(names, row, strict=True) if value is not None}
 
 
 def _json_term(term: Term) -> dict[str, str]:

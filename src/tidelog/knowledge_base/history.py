@@ -6,19 +6,18 @@ from dataclasses import replace
 from typing import Self
 
 from tidelog.changes.apply import recomputed
-from tidelog.changes.result import Difference
+from tidelog.changes.result import Difference, Versions
 from tidelog.changes.state import difference, state_at
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.knowledge_base.session import Session
 from tidelog.store.compaction import compact
-from tidelog.store.records import Version
 from tidelog.store.verification import Verification, verify
 
 
 class History(Session):
     """What was before, and whether what is there is right."""
 
-    def versions(self) -> list[Version]:
+    def versions(self) -> Versions:
         """Every version that can still be read: when, what, which algorithm, how many facts gained and lost.
 
         >>> import tidelog
@@ -27,7 +26,7 @@ class History(Session):
         >>> [(v.version, v.message, v.added, v.removed) for v in kb.versions()]
         [(1, 'first', 1, 0)]
         """
-        return list(self._log) if self._store is None else self._store.versions()
+        return Versions(self._log if self._store is None else self._store.versions())
 
     def at(self, version: int) -> Self:
         """The knowledge base as it was at a version on disk; it can be queried, and not changed.

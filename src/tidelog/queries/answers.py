@@ -9,16 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from operator import index
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
 
 from tidelog import tuning
 from tidelog.algebra.fact_set import without_helpers
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
-from tidelog.model.terms import Value, to_value
-from tidelog.rules.printer import format_fact
+from tidelog.model.terms import Value, plain_text, to_term, to_value
+from tidelog.queries.notebook import lines_html, table_html
+from tidelog.rules.printer import format_fact, format_term
 
 if TYPE_CHECKING:
     import pandas
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from tidelog.kernel.rows import Ints
 
 _SHOWN = 20
+_MARKED = 10_000  # facts at most that are checked for being explicit, to display some of them
 
 
 class RowTable(ABC):
@@ -82,8 +86,43 @@ class Answers(RowTable):
     def _columns(self) -> Sequence[Ints]:
         return self._make_columns()
 
+    @property
+    def is_boolean(self) -> bool:
+        """Whether the query has no variables: its answer is that there is a row or that there is none."""
+        return not self.names
+
     def __len__(self) -> int:
         return self._length
+
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> tuple[Any, ...]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Self: ...
+
+    def __getitem__(self, at: SupportsIndex | slice) -> tuple[Any, ...] | Self:
+        """The row with a number, which may count from the end, or the answers with the rows of a slice.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add={"n": [(1,), (2,), (3,)]})
+        >>> rows = kb.query("n(?x)")
+        >>> rows[0], rows[-1], list(rows[1:])
+        ((1,), (3,), [(2,), (3,)])
+        """
+        if isinstance(at, slice):
+            return self._part(at)
+        index = row_number(at, self._length)
+        return next(iter(self._part(slice(index, index + 1))))
+
+    def _part(self, at: slice) -> Self:
+        part = copy(self)
+        part.__dict__.pop("_columns", None)
+        part.__dict__.pop("asserted", None)
+        part._make_columns = lambda: [column[at] for column in self._columns]
+        part._length = len(range(self._length)[at])
+        part._marks = None if self._marks is None else lambda: self.asserted[at]
+        return part
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         if not self._columns:
@@ -136,9 +175,17 @@ class Answers(RowTable):
         return pa.table([_plain_column(c) for c in columns], names=list(self.names))
 
     def __repr__(self) -> str:
+        if self.is_boolean:
+            return plain_text(self._length > 0)
         more = f"\n… {self._length} rows in all" if self._length > _SHOWN else ""
-        rows = "\n".join("  ".join(map(str, row)) for row in islice(self, _SHOWN))
+        rows = "\n".join("  ".join(map(value_text, row)) for row in islice(self, _SHOWN))
         return f"{'  '.join(self.names)}\n{rows}{more}"
+
+    def _repr_html_(self) -> str:
+        if self.is_boolean:
+            return table_html((), [(repr(self),)])
+        rows = (list(map(value_text, row)) for row in islice(self, _SHOWN))
+        return table_html(self.names, rows, more=self._length - _SHOWN)
 
 
 class _Marked(Answers):
@@ -148,6 +195,9 @@ class _Marked(Answers):
 
     def __iter__(self) -> Iterator[tuple[Value, ...]]:
         return ((*row, mark) for row, mark in zip(self._answers, self._answers.asserted, strict=True))
+
+    def _part(self, at: slice) -> Self:
+        return type(self)(self._answers[at])
 
 
 class FactAnswers(RowTable):
@@ -235,12 +285,61 @@ class FactAnswers(RowTable):
         """Each fact as text. The text can be parsed again if the prefixes are declared."""
         return (format_fact(fact, prefixes) for fact in self._facts)
 
+    @overload
+    def __getitem__(self, at: SupportsIndex) -> tuple[Value, ...]: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[tuple[Value, ...]]: ...
+
+    def __getitem__(self, at: SupportsIndex | slice) -> tuple[Value, ...] | list[tuple[Value, ...]]:
+        """The row with a number, which may count from the end, or the rows of a slice.
+
+        >>> import tidelog
+        >>> change = tidelog.open().apply(add="p(a) . p(b) .")
+        >>> change.added[0], change.added[1:]
+        (('p', 'a'), [('p', 'b')])
+        """
+        wanted = range(len(self))[at] if isinstance(at, slice) else [row_number(at, len(self))]
+        rows = dict(zip(range(max(wanted, default=-1) + 1), self, strict=False))
+        return [rows[i] for i in wanted] if isinstance(at, slice) else rows[wanted[0]]
+
     def __str__(self) -> str:
         return "\n".join(self.texts())
 
     def __repr__(self) -> str:
         more = f"\n… {len(self)} facts in all" if len(self) > _SHOWN else ""
         return "\n".join(islice(self.texts(), _SHOWN)) + more
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def to_html(self, sign: str = "") -> str:
+        """The first facts as lines of HTML. With a sign, `+` or `-`, the lines are those of a change, with marks."""
+        texts: Iterator[str] = self.texts()
+        if sign and self._explicit is not None and len(self) <= _MARKED:
+            texts = (text if given else f"{text}  % derived" for text, given in zip(texts, self.asserted, strict=True))
+        return lines_html(islice(texts, _SHOWN), len(self) - _SHOWN, sign)
+
+
+def row_number(at: SupportsIndex, length: int) -> int:
+    """The number of a row from the start. Raises IndexError, and TypeError for a name."""
+    if isinstance(at, str):
+        raise TypeError(f"rows have numbers, not names; for the column {at!r} use .to_pandas()[{at!r}]")
+    try:
+        return range(length)[at]
+    except IndexError:
+        rows = f"rows are numbered 0 to {length - 1}" if length else "there are no rows"
+        raise IndexError(f"there is no row {index(at)}; {rows}") from None
+
+
+def value_text(value: object, prefixes: Mapping[str, str] | None = None) -> str:
+    """A value as it is written in rules; nothing for an unbound variable.
+
+    >>> from tidelog import IRI, BlankNode
+    >>> value_text("ann"), value_text("Ann Lee"), value_text(BlankNode("b")), value_text(IRI("http://e.org/a"))
+    ('ann', '"Ann Lee"', '_:b', '<http://e.org/a>')
+    """
+    return "" if value is None else format_term(to_term(value), prefixes)
 
 
 def marks(facts: FactSet, explicit: FactSet) -> list[bool]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_knowledge_base, natural, open_to_change, open_to_read
-from tidelog.cli.output import file_size, print_json, print_table, working
-from tidelog.cli.show_changes import add_show, facts_json, print_lines
+from tidelog.cli.output import file_size, print_json, print_rest, print_table, shown_rows, working
+from tidelog.cli.show_changes import add_show, facts_json, print_facts, print_rules
 
 if TYPE_CHECKING:
     from tidelog.queries.status import Status
-    from tidelog.store.records import Version
     from tidelog.store.verification import Verification
 
 
@@ -48,9 +47,6 @@ def _print_status(found: Status) -> None:
         print_table(("relation", "facts", "explicit", "derived"), rows)
 
 
-_LOG_HEADER = ("version", "time (UTC)", "added", "removed", "facts", "rules", "algorithm", "seconds", "message")
-
-
 def configure_log(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
     parser.add_argument("--limit", type=natural, metavar="N", help="only the newest N")
@@ -59,20 +55,15 @@ def configure_log(parser: ArgumentParser) -> None:
 def run_log(options: Namespace) -> int:
     """Print the versions of a knowledge base, newest first."""
     with open_to_read(options) as kb:
-        newest_first = kb.versions()[::-1][: options.limit]
+        versions = kb.versions()
     if options.json:
-        print_json({"versions": [asdict(version) for version in newest_first]})
+        print_json({"versions": [asdict(version) for version in versions[::-1][: options.limit]]})
     else:
-        print_table(_LOG_HEADER, map(_log_row, newest_first))
+        limit = shown_rows(len(versions), options.limit)
+        print_table(versions.HEADER, versions.rows(limit))
+        if options.limit is None:
+            print_rest(len(versions), limit)
     return 0
-
-
-def _log_row(version: Version) -> tuple[object, ...]:
-    when = version.time[:19].replace("T", " ")
-    return (
-        *(version.version, when, version.added, version.removed, version.facts, version.rules),
-        *(version.algorithm, f"{version.seconds:.3f}", version.message),
-    )
 
 
 def configure_diff(parser: ArgumentParser) -> None:
@@ -80,24 +71,24 @@ def configure_diff(parser: ArgumentParser) -> None:
     parser.add_argument("older", type=natural, metavar="V1", help="a version")
     parser.add_argument("newer", type=natural, metavar="V2", help="the version to compare it with")
     add_show(parser, None, "default: all")
+    kinds = "explicit: only what was added and removed, which gives the same change when it is loaded again"
+    parser.add_argument("--kind", choices=("all", "explicit"), default="all", help=kinds)
 
 
 def run_diff(options: Namespace) -> int:
     """Print the differences between two versions, as `+` and `-` lines."""
-    from tidelog.rules.printer import format_rule
-
     with open_to_read(options) as kb:
         found = kb.diff(options.older, options.newer)
+        if options.kind == "explicit":
+            found = replace(found, added=found.added_explicit, removed=found.removed_explicit)
         if options.json:
             rules = {"added_rules": found.added_rules, "removed_rules": found.removed_rules}
             texts = {name: [str(rule) for rule in some] for name, some in rules.items()}
             facts = facts_json(found, options.show)
             print_json({"older": options.older, "newer": options.newer, **facts, **texts})
             return 0
-        for sign, some in (("-", found.removed_rules), ("+", found.added_rules)):
-            for rule in some:
-                print(sign, format_rule(rule, kb.prefixes))
-        print_lines(found, kb.prefixes, options.show)
+        print_rules(found.removed_rules, found.added_rules, kb.prefixes)
+        print_facts(found.removed, found.added, kb.prefixes, options.show)
     return 0
 
 

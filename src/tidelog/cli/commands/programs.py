@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.output import json_value, print_json, print_rows, print_table, progress, warn
+from tidelog.cli.output import print_json, print_rows, print_table, progress, warn
 
 if TYPE_CHECKING:
     from tidelog.adapters.nemo_runner import RunResult
@@ -70,6 +71,8 @@ def _run_print(result: RunResult) -> None:
 
 
 def _run_print_json(result: RunResult) -> None:
+    from tidelog.queries.sparql.solutions import text_of
+
     report: dict[str, object] = {
         "exports": [asdict(written) for written in result.written],
         "explicit": result.explicit,
@@ -79,8 +82,7 @@ def _run_print_json(result: RunResult) -> None:
         "rounds": result.work.rounds,
     }
     if result.answers is not None:
-        rows = [list(map(json_value, row)) for row in result.answers]
-        report["answers"] = {"variables": result.answers.names, "rows": rows}
+        report["answers"] = json.loads(text_of(result.answers, "json"))
     print_json(report)
 
 

@@ -6,7 +6,7 @@ import io
 import re
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -26,13 +26,12 @@ from tidelog.cli.output import (
     TEXT_FORMATS,
     print_json,
     print_rows,
-    print_solutions,
     print_table,
     visible,
     warn,
     working,
 )
-from tidelog.errors import UsageError
+from tidelog.errors import UsageError, did_you_mean
 from tidelog.queries.language import PROLOGUE, is_sparql
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ def _answer(kb: KnowledgeBase, text: str, form: str, options: Namespace) -> None
         answers = kb.query(text, timeout=options.timeout, max_rows=options.max_rows)
     if not len(answers):
         _warn_of_unknown(kb, text)
-    _show_rows(answers, print_rows, form, options)
+    _show_rows(answers, form, options, kb.prefixes)
 
 
 def _answer_sparql(kb: KnowledgeBase, text: str, form: str, options: Namespace) -> None:
@@ -96,7 +95,7 @@ def _answer_sparql(kb: KnowledgeBase, text: str, form: str, options: Namespace) 
     if isinstance(found, bool):
         _show_boolean(found, form, options.out)
     elif isinstance(found, Solutions):
-        _show_rows(found, print_solutions, form, options)
+        _show_rows(found, form, options, kb.prefixes)
     else:
         for prefix, namespace in kb.prefixes.items():
             found.bind(prefix, namespace)
@@ -115,7 +114,7 @@ def read_query_text(query: str) -> str:
     return query
 
 
-def _show_rows(answers: Answers, print_: Callable[..., None], form: str, options: Namespace) -> None:
+def _show_rows(answers: Answers, form: str, options: Namespace, prefixes: Mapping[str, str]) -> None:
     answers = answers.marked() if options.mark else answers
     if form in _GRAPH_FORMATS:
         raise UsageError(f"{form} is for graphs, and this query gives rows; choose one of: {', '.join(_ROW_FORMATS)}")
@@ -125,7 +124,7 @@ def _show_rows(answers: Answers, print_: Callable[..., None], form: str, options
         formats.write_table(options.out, answers.to_arrow(options.limit))
         return
     with _output(options.out):
-        print_(answers, form or "table", options.limit)
+        print_rows(answers, form or "table", options.limit, prefixes)
 
 
 def _show_boolean(answer: bool, form: str, out: Path | None) -> None:
@@ -144,14 +143,7 @@ def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
 
     for atom in parse_query(query, kb.prefixes)[0]:
         if isinstance(atom, Atom) and atom.args and not kb.facts(atom.predicate).names:
-            warn(f"no fact and no rule has {atom.predicate}{_nearest(kb, atom.predicate)}")
-
-
-def _nearest(kb: KnowledgeBase, predicate: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(predicate, kb.status().relations, 1)
-    return f"; did you mean {close[0]}?" if close else ""
+            warn(f"no fact and no rule has {atom.predicate}{did_you_mean(atom.predicate, kb.status().relations)}")
 
 
 @contextmanager

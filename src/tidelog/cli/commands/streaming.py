@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_knowledge_base, natural, open_to_read, seconds
 from tidelog.cli.commands.reading import read_query_text
-from tidelog.cli.output import json_value, value_cell
+from tidelog.cli.output import visible
+from tidelog.cli.show_changes import print_line
 
 _SORTED = 10_000  # rows at most
 
@@ -33,23 +35,25 @@ def run_watch(options: Namespace) -> int:
             if options.json:
                 print(_as_json(change))
             else:
-                _print(change)
+                _print(change, kb.prefixes)
             sys.stdout.flush()
     return 0
 
 
 def _as_json(change: AnswerChange) -> str:
     """One line."""
-    rows = {
-        name: [[None if v is None else json_value(v) for v in row] for row in some]
-        for name, some in (("added", change.added), ("removed", change.removed))
-    }
+    from tidelog.formats.results import binding
+
+    sides = {"added": change.added, "removed": change.removed}
+    rows = {side: [binding(some.names, row) for row in some] for side, some in sides.items()}
     return json.dumps({"version": change.version, "time": change.time, **rows}, ensure_ascii=False)
 
 
-def _print(change: AnswerChange) -> None:
+def _print(change: AnswerChange, prefixes: Mapping[str, str]) -> None:
+    from tidelog.queries.answers import value_text
+
     print(f"version {change.version}, {change.time[:19].replace('T', ' ')}")
     for sign, some in (("-", change.removed), ("+", change.added)):
-        rows = ("  ".join("" if v is None else value_cell(v) for v in row) if row else "true" for row in some)
+        rows = ("  ".join(visible(value_text(v, prefixes)) for v in row) if row else "true" for row in some)
         for row in sorted(rows) if len(some) <= _SORTED else rows:
-            print(sign, row)
+            print_line(sign, row)

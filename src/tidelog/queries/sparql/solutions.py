@@ -41,6 +41,10 @@ class Solutions(Answers):
         super().__init__(names, lambda: columns, length, overlay.dictionary)
         self._overlay = overlay
 
+    @property
+    def is_boolean(self) -> bool:
+        return False
+
     def __iter__(self) -> Iterator[tuple[Value | None, ...]]:  # type: ignore[override]
         if not self._columns:
             yield from [()] * len(self)
@@ -76,7 +80,7 @@ def solutions_of(names: Sequence[str], rows: Sequence[tuple[Term | None, ...]], 
 GRAPH_FORMATS = {"ttl": "turtle", "nt": "nt", "rdf": "xml", "jsonld": "json-ld"}
 
 
-def text_of(found: Found, format: str) -> str:
+def text_of(found: Found | Answers, format: str) -> str:
     """An answer in a format: "csv", "tsv", "json" or "xml", and for graphs "ttl", "nt", "rdf" or "jsonld".
 
     >>> import tidelog
@@ -91,16 +95,19 @@ def text_of(found: Found, format: str) -> str:
     return out.getvalue()
 
 
-def write_text(found: Found, format: str, out: TextIO) -> None:
+def write_text(found: Found | Answers, format: str, out: TextIO) -> None:
     """Write an answer in a format."""
-    of_graph = not isinstance(found, bool | Solutions)
+    if isinstance(found, Answers) and found.is_boolean:
+        write_boolean(len(found) > 0, format, out)
+        return
+    of_graph = not isinstance(found, bool | Answers)
     known = list(GRAPH_FORMATS if of_graph else WRITERS)
     if format not in known:
         kind = "a graph" if of_graph else "rows or a truth value"
         raise UsageError(f"{format!r} is no format of this answer, which is {kind}; choose one of: {', '.join(known)}")
     if isinstance(found, bool):
         write_boolean(found, format, out)
-    elif isinstance(found, Solutions):
+    elif isinstance(found, Answers):
         write_rows(found.names, found, format, out)
     else:
         out.write(found.serialize(format=GRAPH_FORMATS[format]))

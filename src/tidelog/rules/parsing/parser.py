@@ -137,7 +137,8 @@ class _ProgramReader:
         """The constant, or "" if the statement must be read from tokens."""
         if len(text) > MAX_TOKEN:
             return Term("")
-        if text[0] == "<" or (text[0] == text[-1] == '"' and not _NEEDS_CARE.search(text)):
+        is_exact = text[0] == "<" and "\\" not in text
+        if is_exact or (text[0] == text[-1] == '"' and not _NEEDS_CARE.search(text)):
             term = Term(text)
         elif text[0] in _STARTS_NUMBER:
             term = self._plain_number(text)

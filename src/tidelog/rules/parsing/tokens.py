@@ -36,6 +36,7 @@ NAME = rf"[^\W\d]{_LOCAL_CHAR}*+(?:-++{_LOCAL_CHAR}++)*+"
 NOT_NAMES = ("true", "false", "_")
 LOCAL = rf"{_LOCAL_CHAR}++(?:-++{_LOCAL_CHAR}++)*+"
 PREFIXED = rf"(?:{NAME})?:(?!-)(?:{LOCAL})?"
+_CODE_POINT = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})")
 IRI = r'<[^<>"\x00-\x20]*+>'
 STRING = r'(?:"""(?:[^"\\]++|\\.|"{1,2}(?!"))*+"""|"(?!"")[^"\\]*+(?:\\.[^"\\]*+)*+")'
 _EXPONENT = r"[eE][+-]?[0-9]++"
@@ -308,8 +309,8 @@ class TokenCursor:
         return expansion + local.replace("\\", "")
 
     def resolved(self, token: RuleToken) -> str:
-        """The IRI of `<…>`. In rules it is the text between the brackets."""
-        return token.text[1:-1]
+        """The IRI of `<…>`. In rules it is the text between the brackets, with `\\u` escapes replaced."""
+        return self.unescaped(token.text[1:-1], token.start + 1, _CODE_POINT)
 
     def prefix_declaration(self) -> tuple[str, str]:
         """Read `ex: <…>` into the scope; return the prefix and its IRI."""
@@ -333,7 +334,7 @@ class TokenCursor:
             return terms.literal(text, self.iri())
         return terms.string(text)
 
-    def unescaped(self, text: str, start: int) -> str:
+    def unescaped(self, text: str, start: int, escapes: re.Pattern[str] | None = None) -> str:
         """The text without escapes; `start` is the offset at which it begins."""
 
         def one(match: re.Match[str]) -> str:
@@ -345,4 +346,4 @@ class TokenCursor:
                 raise self.source.error(f"{match[0]} does not stand for a character", start + match.start())
             return chr(number)
 
-        return self.escapes.sub(one, text) if "\\" in text else text
+        return (escapes or self.escapes).sub(one, text) if "\\" in text else text
