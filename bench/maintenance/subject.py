@@ -29,6 +29,7 @@ from tidelog.engines.local.fact_builder import FactBuilder
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import TidelogError
 from tidelog.knowledge_base import KnowledgeBase
+from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.model.terms import Fact
 from tidelog.rules.syntax import Rule
 
@@ -150,7 +151,7 @@ class Subject:
                 if perf_counter() > end:
                     return
         finally:
-            self.kb._current = self.start
+            self.kb._held = Snapshot(self.kb._engine, self.start)
 
     def _timed(self, algorithm: str, add: Fact | None = None, remove: Fact | None = None) -> float:
         start = perf_counter()
@@ -174,7 +175,6 @@ class Subject:
     def _settle(self) -> None:
         """What still runs on threads must not disturb the next measurement."""
         self.kb._engine.close()
-        self.kb._engine.__dict__.pop("_pool", None)
 
 
 def _as_new(facts: LocalFacts) -> LocalFacts:

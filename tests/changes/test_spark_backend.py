@@ -69,8 +69,9 @@ def test_back_and_forth(tmp_path: Path, files: list[Path], written: int, monkeyp
             ours, theirs = kb.apply(remove=gone, engine=engine), local.apply(remove=gone)
             assert (ours.engine, sorted(ours.removed)) == (engine, sorted(theirs.removed))
             assert kb.digest() == local.digest()
+        digest = local.digest()
     with tidelog.open(path) as kb:
-        assert kb.digest() == local.digest()
+        assert kb.digest() == digest
         assert kb.verify(recompute=True).ok
         assert [v.engine for v in kb.versions()] == ["spark", "local", "spark", "local", "spark"]
         assert len(kb.diff(1, 5).removed) == len(kb.at(1).all_facts()) - len(kb.all_facts())

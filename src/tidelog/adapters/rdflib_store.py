@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 import rdflib
@@ -20,12 +21,12 @@ from rdflib.query import Result
 from rdflib.store import NO_STORE, VALID_STORE, Store
 
 import tidelog
-from tidelog.algorithms.equality.policy import mode_of
 from tidelog.changes.apply import state_after
 from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeRequest
 from tidelog.errors import StoreError, UsageError
 from tidelog.formats.rdflib_terms import nodes, term_of
+from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.model.terms import TRIPLE, Fact
 from tidelog.queries.datalog import Kind, find
 from tidelog.queries.sparql import Dataset, evaluate
@@ -37,70 +38,88 @@ if TYPE_CHECKING:
     from rdflib.graph import _ContextType, _QuadType, _TriplePatternType, _TripleType
     from rdflib.term import Identifier
 
-    from tidelog.changes.state import State
-    from tidelog.engines.local.engine import LocalEngine
     from tidelog.knowledge_base import KnowledgeBase
     from tidelog.queries.answers import Answers
     from tidelog.queries.sparql.solutions import Solutions
 
 
 class Transaction:
-    """Facts to add and to remove. `state` applies those gathered since its last call."""
+    """Facts to add and to remove. `now` applies those gathered since its last call. Threads may share it."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
         self.kb = kb
+        self._committing = Lock()  # held for a commit; a reader does not wait for it
+        self._lock = RLock()
         self.discard()
 
     def discard(self) -> None:
-        self._plus: dict[Fact, None] = {}
-        self._minus: dict[Fact, None] = {}
-        self._base = self._seen = self.kb._state
-        self._unseen: dict[Fact, bool] = {}  # True: added last; False: removed last
+        with self._lock:
+            self._plus: dict[Fact, None] = {}
+            self._minus: dict[Fact, None] = {}
+            self._base = self._seen = self.kb._now()
+            self._unseen: dict[Fact, bool] = {}  # True: added last; False: removed last
 
     def __len__(self) -> int:
         return len(self._plus) + len(self._minus)
 
-    @property
-    def engine(self) -> LocalEngine:
-        return self.kb._engine
-
     def add(self, fact: Fact) -> None:
-        if fact in self._minus:
-            del self._minus[fact]
-        else:
-            self._plus[fact] = None
-        self._unseen[fact] = True
+        with self._lock:
+            if fact in self._minus:
+                del self._minus[fact]
+            else:
+                self._plus[fact] = None
+            self._unseen[fact] = True
 
     def remove(self, fact: Fact) -> bool:
         """Remove a fact and return True if it was explicit."""
-        is_committed = bool(self.engine.fact_set((fact,)) & self.kb._state.E)
-        if fact not in self._plus and (fact in self._minus or not is_committed):
-            return False
-        self._plus.pop(fact, None)
-        if is_committed:
-            self._minus[fact] = None
-        self._unseen[fact] = False
-        return True
+        with self._lock:
+            now = self.kb._now()
+            is_committed = bool(now.engine.fact_set((fact,)) & now.state.E)
+            if fact not in self._plus and (fact in self._minus or not is_committed):
+                return False
+            self._plus.pop(fact, None)
+            if is_committed:
+                self._minus[fact] = None
+            self._unseen[fact] = False
+            return True
 
-    def state(self) -> State:
-        """The state with the changes of this transaction. Constraints are checked."""
-        if self._base is not self.kb._state:  # the knowledge base itself was changed
-            self._base = self._seen = self.kb._state
-            self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
-        if self._unseen:
-            add, remove = (
-                Input(facts=[f for f, added in self._unseen.items() if added is way]) for way in (True, False)
-            )
-            self._seen = state_after(self.engine, self._seen, ChangeRequest(add, remove))
-            self._unseen = {}
-        return self._seen
+    def now(self) -> Snapshot:
+        """The knowledge base with the changes of this transaction. Constraints are checked."""
+        with self._lock:
+            newest = self.kb._now()
+            if self._base.state is not newest.state:  # the knowledge base itself was changed
+                self._base = self._seen = newest
+                self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
+            if self._unseen:
+                add, remove = (
+                    Input(facts=[f for f, added in self._unseen.items() if added is way]) for way in (True, False)
+                )
+                engine, before = self._seen.engine, self._seen.state
+                self._seen = Snapshot(engine, state_after(engine, before, ChangeRequest(add, remove)))
+                self._unseen = {}
+            return self._seen
 
     def commit(self, prefixes: Mapping[str, str]) -> None:
         """Make one change of the knowledge base. If it fails, nothing changes."""
-        if self or prefixes:
-            declared = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in prefixes.items())
-            self.kb.apply(add=[list(self._plus), declared], remove=list(self._minus))
-        self.discard()
+        with self._committing:
+            with self._lock:
+                plus, minus = list(self._plus), list(self._minus)
+            if plus or minus or prefixes:
+                declared = "".join(f"@prefix {prefix}: <{namespace}> .\n" for prefix, namespace in prefixes.items())
+                self.kb.apply(add=[plus, declared], remove=minus)
+            with self._lock:
+                self._settle(plus, self._plus, self._minus)
+                self._settle(minus, self._minus, self._plus)
+                self._base = self._seen = self.kb._now()
+                self._unseen = {**dict.fromkeys(self._plus, True), **dict.fromkeys(self._minus, False)}
+
+    def _settle(self, committed: Iterable[Fact], pending: dict[Fact, None], opposite: dict[Fact, None]) -> None:
+        """Take committed facts out of `pending`. One that another thread took back meanwhile is to be undone."""
+        for fact in committed:
+            if fact in pending:
+                del pending[fact]
+            else:
+                opposite[fact] = None
 
 
 _PLACES = tuple(Variable(name) for name in ("s", "p", "o"))
@@ -234,9 +253,9 @@ class TidelogStore(Store):
         return _filled(pattern, answers)
 
     def _answers(self, pattern: _TriplePatternType, kind: Kind) -> Answers:
-        transaction = self._transaction()
+        now = self._transaction().now()
         atom = Atom(TRIPLE, tuple(v if n is None else term_of(n) for v, n in zip(_PLACES, pattern, strict=True)))
-        return find(transaction.engine, transaction.state(), (atom,), list(atom.variables()), kind)
+        return find(now.engine, now.state, (atom,), list(atom.variables()), kind)
 
     def __len__(self, context: _ContextType | None = None) -> int:
         return len(self._answers((None, None, None), "all"))
@@ -258,10 +277,9 @@ class TidelogStore(Store):
         """Answer a query text with tidelog's SPARQL. Prepared queries and initial bindings are left to rdflib."""
         if initBindings or kwargs or not isinstance(query, str):
             raise NotImplementedError
-        transaction = self._transaction()
-        state = transaction.state()
-        facts = mode_of(state.options).facts(transaction.engine, state.I, state.I)
-        return _result(evaluate(Dataset(transaction.engine, facts, _texts(initNs)), query))
+        now = self._transaction().now()
+        facts = now.equality.facts(now.engine, now.state.I, now.state.I)
+        return _result(evaluate(Dataset(now.engine, facts, _texts(initNs)), query))
 
     def update(
         self,
@@ -275,7 +293,8 @@ class TidelogStore(Store):
         if initBindings or kwargs or not isinstance(update, str):
             raise NotImplementedError
         transaction = self._transaction()
-        plus, minus = read_update(transaction.engine, replace(transaction.state(), prefixes=_texts(initNs)), update)
+        now = transaction.now()
+        plus, minus = read_update(now.engine, replace(now.state, prefixes=_texts(initNs)), update)
         for fact in minus.facts:
             transaction.remove(fact)
         for fact in plus.facts:
@@ -304,22 +323,26 @@ class TidelogStore(Store):
         if not override and (bound is not None or prefix in self._prefixes):
             return
         if bound is not None:
-            del self._prefixes[bound]
+            self._prefixes.pop(bound, None)
         self._prefixes[prefix] = URIRef(namespace)
 
     def namespace(self, prefix: str) -> URIRef | None:
         return self._prefixes.get(prefix)
 
     def prefix(self, namespace: URIRef) -> str | None:
-        return next((p for p, n in self._prefixes.items() if n == namespace), None)
+        return next((p for p, n in self._prefixes.copy().items() if n == namespace), None)
 
     def namespaces(self) -> Iterator[tuple[str, URIRef]]:
-        return iter(list(self._prefixes.items()))
+        return iter(self._prefixes.copy().items())
 
     def _new_prefixes(self) -> dict[str, str]:
         """The prefixes that the knowledge base lacks, without those that every rdflib graph has."""
         usual = dict(Graph().namespaces())
-        return {p: str(n) for p, n in self._prefixes.items() if usual.get(p) != n and self.kb.prefixes.get(p) != str(n)}
+        return {
+            p: str(n)
+            for p, n in self._prefixes.copy().items()
+            if usual.get(p) != n and self.kb.prefixes.get(p) != str(n)
+        }
 
 
 def _fact(triple: _TriplePatternType) -> Fact:

@@ -140,6 +140,10 @@ class SparkBackend:
         """Whether this backend uses the given session, or the given master."""
         return self.master == master if spark is None else self._session in (None, spark)
 
+    def is_for(self, local: LocalEngine) -> bool:
+        """Whether this uses the dictionary of an engine."""
+        return self._local is local
+
     def sharded(self, state: State) -> tuple[SparkEngine, SparkFacts, SparkFacts]:
         """The engine, and the facts of a version: explicit ones and all."""
         self._progress, self._cluster.report = no_progress, _no_report

@@ -87,8 +87,12 @@ class StateOnDisk:
     store: Store
 
     def read(self) -> State:
-        """The version with its facts."""
-        return restored(self.store.read(self.state.E.dictionary), self.state)
+        """The version with its facts, or a newer one. Any thread may read it, also while another one writes."""
+        store = Store(self.store.root, create=False)
+        try:
+            return restored(store.read(self.state.E.dictionary), self.state)
+        finally:
+            store.close()
 
 
 @lru_cache(maxsize=1 << 16)

@@ -15,7 +15,8 @@ completely before it replaces the old one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from threading import Lock
+from contextlib import contextmanager
+from threading import Lock, RLock
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class Dictionary:
         self._hashing = hashing or Hashing()
         self._texts = TermTexts()
         self._table = _HashTable(np.zeros(64, dtype=np.uint64))
-        self._lock = Lock()
+        self._lock = RLock()
         self._encoded: dict[Term, int] = {}  # a cache, mostly of the constants of rules
         self.relations = RelationNumbers()
 
@@ -60,11 +61,27 @@ class Dictionary:
         dictionary._table = _HashTable(slots)
         return dictionary
 
+    def copy(self) -> Dictionary:
+        """A dictionary with the same terms. Terms that are added to one of the two are not in the other."""
+        copy = Dictionary(self._hashing)
+        with self._lock:
+            chunks = self.chunks()
+            copy._texts = TermTexts(chunks, self._texts.starts, [], len(self))
+            copy._table = _HashTable(self.slots.copy())
+            copy.relations = self.relations.copy()
+        return copy
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """In this block no other thread adds terms."""
+        with self._lock:
+            yield
+
     def chunks(self) -> tuple[Chunk, ...]:
         """All texts, in order of their ids."""
         with self._lock:
             self._texts = self._texts.flushed()
-        return self._texts.chunks
+            return self._texts.chunks
 
     @property
     def slots(self) -> Hashes:
@@ -263,6 +280,13 @@ class RelationNumbers:
         self._numbers: dict[tuple[tuple[str, int], int], int] = {}
         self._lock = Lock()
         self.known: list[tuple[tuple[str, int], int]] = []  # relation and number of columns, by number
+
+    def copy(self) -> RelationNumbers:
+        """The same numbers; later ones are independent."""
+        copy = RelationNumbers()
+        with self._lock:
+            copy.known, copy._numbers = self.known.copy(), self._numbers.copy()
+        return copy
 
     def number(self, relation: tuple[str, int], arity: int) -> int | None:
         """The number of a relation, a new one if it has none; None if it has too many columns."""

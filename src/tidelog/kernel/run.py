@@ -116,8 +116,8 @@ class Run:
 
     @property
     def nbytes(self) -> int:
-        rows = sum(a.nbytes for a in self._orders.values())
-        return rows + sum(a.nbytes for a in self._starts.values()) + sum(r.nbytes for r in self._radix.values())
+        caches = (self._orders, self._starts, self._radix)
+        return sum(made.nbytes for cache in caches for made in cache.copy().values())  # another thread may add to them
 
     def in_order(self, order: ColumnOrder) -> Ints:
         rows = self._orders.get(order)
@@ -139,7 +139,7 @@ class Run:
 
     def orders(self) -> set[ColumnOrder]:
         """The orders that are in memory or in storage."""
-        return {*self._orders, *self._stored}
+        return {*self._orders.copy(), *self._stored}
 
     def column(self, column: int) -> Ints:
         return self.layout.unpack(self.rows, column)

@@ -5,7 +5,8 @@ What a change would do, and which change would do what is wanted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tidelog import tuning
 from tidelog.algorithms.equality.policy import MODES, OFF
 from tidelog.changes.apply import apply, read_update, with_new_rules
 from tidelog.changes.backend import Backend
-from tidelog.changes.choose import choose_engine
+from tidelog.changes.choose import EngineChoice, choose_engine
 from tidelog.changes.commit import commit
 from tidelog.changes.estimate import predict
 from tidelog.changes.inputs import Input, read_files
@@ -24,6 +25,7 @@ from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
 from tidelog.knowledge_base.session import Session
+from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.model.terms import Fact
 
 
@@ -58,8 +60,9 @@ class Changes(Session):
         """
         aside = None if quarantine is None else Path(quarantine)
         options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
-        self._start_writing()
-        return self._change(ChangeRequest(read_files(sources, relation), options=self._checked(options)))
+        with self._writing() as now:
+            request = ChangeRequest(read_files(sources, relation), options=self._checked(options, now))
+            return self._change(now, request)
 
     def apply(
         self,
@@ -85,9 +88,9 @@ class Changes(Session):
         >>> sorted(change.added), sorted(change.removed)
         ([('reach', 'b', 'c')], [('edge', 'a', 'b')])
         """
-        self._start_writing()
-        how = self._options(algorithm, engine, master, message, options)
-        return self._change(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, how))
+        with self._writing() as now:
+            how = self._options(now, algorithm, engine, master, message, options)
+            return self._change(now, read_request(add, remove, add_rules, remove_rules, now.state.prefixes, how))
 
     def update(
         self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
@@ -106,11 +109,12 @@ class Changes(Session):
         from tidelog.queries.sparql.update import read_update
 
         if dry_run:
-            add, remove = read_update(self._engine, self._state, text, allow)
-            return self._preview(ChangeRequest(add, remove, options=self._options()))
-        self._start_writing()
-        add, remove = read_update(self._engine, self._state, text, allow)
-        return self._change(ChangeRequest(add, remove, options=self._options(message=message)))
+            now = self._now()
+            add, remove = read_update(now.engine, now.state, text, allow)
+            return self._preview(now, ChangeRequest(add, remove, options=self._options(now)))
+        with self._writing() as now:
+            add, remove = read_update(now.engine, now.state, text, allow)
+            return self._change(now, ChangeRequest(add, remove, options=self._options(now, message=message)))
 
     def declare(self, prefixes: Mapping[str, str | None], *, message: str = "") -> Change:
         """Add prefixes, replace those that are there, and remove those that are given as None.
@@ -123,11 +127,12 @@ class Changes(Session):
         >>> print(kb.prefixes)
         {'ex': 'http://example.org/'}
         """
-        self._start_writing()
-        return self._change(prefix_request(prefixes, self._state.prefixes, self._options(message=message)))
+        with self._writing() as now:
+            return self._change(now, prefix_request(prefixes, now.state.prefixes, self._options(now, message=message)))
 
     def _options(
         self,
+        now: Snapshot,
         algorithm: str = "auto",
         engine: str = "auto",
         master: str | None = None,
@@ -135,38 +140,49 @@ class Changes(Session):
         settings: Mapping[str, object] | None = None,
     ) -> ChangeOptions:
         options = ChangeOptions(algorithm, engine, master, message=message, settings=settings or {})
-        return self._checked(options)
+        return self._checked(options, now)
 
-    def _checked(self, options: ChangeOptions) -> ChangeOptions:
+    def _checked(self, options: ChangeOptions, now: Snapshot) -> ChangeOptions:
         """The options with the checks that this knowledge base asks for."""
-        strict = self._strict or bool(self._state.options.get("strict"))
+        strict = self._strict or bool(now.state.options.get("strict"))
         return replace(options, strict=strict, allow_cartesian=self._allow_cartesian)
 
-    def _change(self, request: ChangeRequest) -> Change:
-        """Choose the backend, apply, commit, publish."""
-        backend, reason = self._choose_backend(request)
-        applied = apply(backend, self._state, request, reason)
-        committed = commit(backend, self._store, applied)
-        self._publish(committed)
+    def _change(self, now: Snapshot, request: ChangeRequest) -> Change:
+        """Choose the backend, apply, commit, publish. The caller is the only writer."""
+        with self._backend(now, request) as (backend, reason):
+            applied = apply(backend, now.state, request, reason)
+            committed = commit(backend, self._store, applied)
+        self._publish(now, committed)
         return committed.change
 
-    def _preview(self, request: ChangeRequest) -> Change:
+    def _preview(self, now: Snapshot, request: ChangeRequest) -> Change:
         """What `_change` would return; nothing is committed."""
-        backend, reason = self._choose_backend(request)
-        applied = apply(backend, self._state, request, reason)
-        return applied.change(*backend.gather(applied).answers())
+        with ExitStack() as stack:
+            if self._chosen_engine(now, request).engine == "spark":
+                stack.enter_context(self._alone())  # work on Spark is done one after the other
+            backend, reason = stack.enter_context(self._backend(now, request))
+            applied = apply(backend, now.state, request, reason)
+            return applied.change(*backend.gather(applied).answers())
 
-    def _choose_backend(self, request: ChangeRequest) -> tuple[Backend[Any], str]:
-        """The backend for a change, and why, if it is Spark."""
+    def _chosen_engine(self, now: Snapshot, request: ChangeRequest) -> EngineChoice:
+        """Where a change is made, and why."""
         options, memory = request.options, self._settings.memory_budget
         choice = choose_engine(options.engine, request.nbytes(), memory, options.master, request.is_remote)
-        if choice.engine == "local":
-            return LocalBackend(self._engine), ""
-        if {**self._state.options, **options.settings}.get("equality", OFF) != OFF:
+        if choice.engine == "spark" and {**now.state.options, **options.settings}.get("equality", OFF) != OFF:
             raise UsageError(
                 'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
             )
-        return self._on_spark(options.master), choice.reason
+        return choice
+
+    @contextmanager
+    def _backend(self, now: Snapshot, request: ChangeRequest) -> Iterator[tuple[Backend[Any], str]]:
+        """The backend for a change, and why, if it is Spark."""
+        choice = self._chosen_engine(now, request)
+        if choice.engine == "local":
+            yield LocalBackend(now.engine), ""
+            return
+        with self._readers_apart(now):
+            yield self._on_spark(now.engine, request.options.master), choice.reason
 
 
 class WhatIf(Changes):
@@ -191,11 +207,12 @@ class WhatIf(Changes):
         >>> len(change.added), kb.version, change.predicted.derivations, change.work.derivations
         (2, 1, 1, 1)
         """
-        options = self._options(algorithm, engine, master)
-        request = read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options)
+        now = self._now()
+        options = self._options(now, algorithm, engine, master)
+        request = read_request(add, remove, add_rules, remove_rules, now.state.prefixes, options)
         is_large = engine == "spark" or request.nbytes() > tuning.PREDICTION_BYTES
-        predicted = None if is_large else self._predict(request)
-        return replace(self._preview(request), predicted=predicted)
+        predicted = None if is_large else _predict(now, request)
+        return replace(self._preview(now, request), predicted=predicted)
 
     def predict(
         self, add: object = None, remove: object = None, add_rules: object = None, remove_rules: object = None
@@ -208,15 +225,9 @@ class WhatIf(Changes):
         >>> kb.predict(add_rules="q(?x) :- p(?x) .").derivations
         1000
         """
-        options = self._options()
-        return self._predict(read_request(add, remove, add_rules, remove_rules, self._state.prefixes, options))
-
-    def _predict(self, request: ChangeRequest) -> Prediction:
-        state, engine = self._state, self._engine
-        after = with_new_rules(state, request)
-        update, _ = read_update(LocalBackend(engine), state, after, request)
-        old, new = (self._equality.rules(engine, s.program.after, state.I) for s in (state, after))
-        return predict(engine, state.I, update.E, old, new, update.added, update.removed)
+        now = self._now()
+        prefixes, options = now.state.prefixes, self._options(now)
+        return _predict(now, read_request(add, remove, add_rules, remove_rules, prefixes, options))
 
     def repair(
         self,
@@ -242,11 +253,21 @@ class WhatIf(Changes):
         >>> [repair.rows for repair in kb.repair("ancestor(ann, cid)")]
         [[('parent', 'ann', 'bob')], [('parent', 'bob', 'cid')]]
         """
-        if self._equality is not MODES[OFF]:
+        now = self._now()
+        if now.equality is not MODES[OFF]:
             raise UsageError("repairs are found only where equality is off: rewriting hides which facts were equal")
-        state, known = self._state, self._state.prefixes
-        request = read_repair_request(fact, known, limit, keep, weigh, max_tries, self._expand)
-        return repairs(self._engine, state.E, state.I, state.program, request, self._without)
+        state, options = now.state, self._options(now)
 
-    def _without(self, facts: Sequence[Fact]) -> Change:
-        return self._preview(ChangeRequest(remove=Input(facts=list(facts)), options=self._options()))
+        def without(facts: Sequence[Fact]) -> Change:
+            return self._preview(now, ChangeRequest(remove=Input(facts=list(facts)), options=options))
+
+        request = read_repair_request(fact, state.prefixes, limit, keep, weigh, max_tries, state.expand)
+        return repairs(now.engine, state.E, state.I, state.program, request, without)
+
+
+def _predict(now: Snapshot, request: ChangeRequest) -> Prediction:
+    engine, state = now.engine, now.state
+    after = with_new_rules(state, request)
+    update, _ = read_update(LocalBackend(engine), state, after, request)
+    old, new = (now.equality.rules(engine, s.program.after, state.I) for s in (state, after))
+    return predict(engine, state.I, update.E, old, new, update.added, update.removed)

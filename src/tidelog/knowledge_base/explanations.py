@@ -12,6 +12,7 @@ from tidelog.explain.render import Explanation
 from tidelog.explain.why_not import NEAREST, WhyNot
 from tidelog.explain.why_results import WhyKept, WhyRemoved
 from tidelog.knowledge_base.session import Session
+from tidelog.knowledge_base.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from tidelog.changes.spark_backend import SparkBackend
@@ -44,7 +45,8 @@ class Explanations(Session):
         rule 1: ancestor(?x, ?y) :- parent(?x, ?y) .
         rule 2: ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
         """
-        return explain(self._engine, self._state, fact, all_proofs, most, helpers)
+        now = self._now()
+        return explain(now.engine, now.state, fact, all_proofs, most, helpers)
 
     def why_not(self, fact: object, limit: int | None = NEAREST) -> WhyNot:
         """Why a fact does not hold: how far each rule with that head gets, what is missing, and the nearest bindings.
@@ -60,7 +62,8 @@ class Explanations(Session):
           matches  hot(a)
           missing  old(a)
         """
-        return why_not(self._engine, self._state, fact, limit)
+        now = self._now()
+        return why_not(now.engine, now.state, fact, limit)
 
     def why_removed(self, fact: object, version: int | None = None) -> WhyRemoved:
         """The proof that a fact had before a version (the newest, unless told) took it away, and what of it is gone.
@@ -75,7 +78,8 @@ class Explanations(Session):
         <BLANKLINE>
         rule 1: q(?x) :- p(?x) .
         """
-        return why_removed(self._on_disk(), self._engine, self._state, fact, version)
+        now = self._now()
+        return why_removed(self._on_disk(), now.engine, now.state, fact, version)
 
     def why_kept(self, fact: object, version: int | None = None) -> WhyKept:
         """The proof that a fact has in a version (the newest, unless told), and the steps to it that the version took.
@@ -86,7 +90,8 @@ class Explanations(Session):
         >>> kb.why_kept("q(a)").lost_supports()
         ['rule 1: p(a)  <- p(a) is gone']
         """
-        return why_kept(self._on_disk(), self._engine, self._state, fact, version)
+        now = self._now()
+        return why_kept(self._on_disk(), now.engine, now.state, fact, version)
 
     def explain_all(
         self,
@@ -113,14 +118,19 @@ class Explanations(Session):
         """
         chosen = choose_engine(engine, 0, self._settings.memory_budget, master, remote=spark is not None)
         if chosen.engine == "local":
-            table = explain_all(self._engine, self._state, pattern, depth, deep)
+            now = self._now()
+            table = explain_all(now.engine, now.state, pattern, depth, deep)
         else:
-            table = self._explain_all_on_spark(self._on_spark(master, spark), pattern, depth, deep)
+            with self._alone():  # work on Spark is done one after the other
+                now = self._now()
+                with self._readers_apart(now):
+                    bulk = self._on_spark(now.engine, master, spark)
+                    table = _explain_all_on_spark(bulk, now, pattern, depth, deep)
         return table if spark is None else table.to_spark(spark)
 
-    def _explain_all_on_spark(self, bulk: SparkBackend, pattern: str, depth: int, deep: bool) -> RuleInstances:
-        from tidelog.engines.spark.dataframes import instances
 
-        state = self._state
-        shards = instances.Shards(*bulk.sharded(state), bulk.terms, bulk.keep)
-        return instances.explain_all(shards, self._engine, state, pattern, depth, deep)
+def _explain_all_on_spark(bulk: SparkBackend, now: Snapshot, pattern: str, depth: int, deep: bool) -> RuleInstances:
+    from tidelog.engines.spark.dataframes import instances
+
+    shards = instances.Shards(*bulk.sharded(now.state), bulk.terms, bulk.keep)
+    return instances.explain_all(shards, now.engine, now.state, pattern, depth, deep)

@@ -8,8 +8,8 @@ from typing import Self
 from tidelog.changes.apply import recomputed
 from tidelog.changes.result import Difference, Versions
 from tidelog.changes.state import difference, state_at
-from tidelog.engines.local.engine import LocalEngine
 from tidelog.knowledge_base.session import Session
+from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.store.compaction import compact
 from tidelog.store.verification import Verification, verify
 
@@ -26,7 +26,10 @@ class History(Session):
         >>> [(v.version, v.message, v.added, v.removed) for v in kb.versions()]
         [(1, 'first', 1, 0)]
         """
-        return Versions(self._log if self._store is None else self._store.versions())
+        newest = self._now().state.version
+        if self._store is not None:
+            return Versions(self._store.versions(newest))
+        return Versions(version for version in self._log.copy() if version.version <= newest)
 
     def at(self, version: int) -> Self:
         """The knowledge base as it was at a version on disk; it can be queried, and not changed.
@@ -37,10 +40,10 @@ class History(Session):
         >>> list(kb.at(1).query("p(?x)")), list(kb.query("p(?x)"))
         ([('a',)], [])
         """
+        now = self._now()
         past = type(self)(self._settings, read_only=True)
         past._root = self._root
-        past._engine = LocalEngine(self._settings, self._engine.dictionary)
-        past._current = state_at(self._on_disk(), self._state, version)
+        past._held = Snapshot(now.engine, state_at(self._on_disk(), now.state, version))
         return past
 
     def diff(self, older: int, newer: int) -> Difference:
@@ -52,7 +55,8 @@ class History(Session):
         >>> sorted(kb.diff(1, 2).added), sorted(kb.diff(2, 1).added)
         ([('p', 'c')], [('p', 'a')])
         """
-        return difference(self._on_disk(), self._engine, self._state, older, newer)
+        now = self._now()
+        return difference(self._on_disk(), now.engine, now.state, older, newer)
 
     def refresh(self) -> int:
         """Move to the newest version on disk, which another process may have made; gives its number.
@@ -64,9 +68,11 @@ class History(Session):
         >>> reader.version, reader.refresh(), len(reader.facts("p"))
         (0, 1, 1)
         """
-        if self._store is not None and self._store.newest() != self._state.version:
-            self._read_store(self._store.refresh_from(self._state.stored()))
-        return self.version
+        with self._alone():
+            now = self._now()
+            if self._store is not None and self._store.newest() != now.state.version:
+                now = self._take(self._store.refresh_from(now.state.stored()), now.state)
+            return now.state.version
 
     def compact(self, keep: int | None = None) -> None:
         """Fold all changes into one set of files; with `keep`, forget all but so many versions before the newest.
@@ -79,8 +85,8 @@ class History(Session):
         ([2], 2)
         """
         store = self._on_disk()
-        self._start_writing()
-        compact(store, self._state.stored(), self.version if keep is None else keep)
+        with self._writing() as now:
+            compact(store, now.state.stored(), now.state.version if keep is None else keep)
 
     def verify(self, recompute: bool = False) -> Verification:
         """Read everything on disk again and check it; `recompute` also derives everything again and compares.
@@ -91,10 +97,11 @@ class History(Session):
         >>> kb.verify(recompute=True).ok
         True
         """
+        now = self._now()
         report = verify(self._on_disk())
         if not recompute:
             return report
-        I, again = self._state.I, recomputed(self._engine, self._state)
+        I, again = now.state.I, recomputed(now.engine, now.state)
         wrong = len(again - I) + len(I - again)
         problems = [f"{wrong} facts are not what the rules give"] if wrong else []
         return replace(report, recomputed=True, problems=[*report.problems, *problems])

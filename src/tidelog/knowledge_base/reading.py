@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from tidelog.algorithms.equality.policy import MODES, OFF
 from tidelog.changes.choose import choose_engine
 from tidelog.changes.constraints import Inconsistency, inconsistencies
-from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.knowledge_base.session import Session
-from tidelog.model.terms import TRIPLE, column_names, is_helper
-from tidelog.queries.answers import Answers, FactAnswers, marks, rows_among
+from tidelog.knowledge_base.snapshot import Snapshot
+from tidelog.model.terms import TRIPLE, is_helper
+from tidelog.queries.answers import Answers, FactAnswers, rows_among
 from tidelog.queries.datalog import Kind, ask, check_kind
 from tidelog.queries.export import Exported, export
 from tidelog.queries.status import Status, status
@@ -25,13 +23,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rdflib import Graph
 
-    from tidelog.queries.sparql import Solutions
+    from tidelog.queries.sparql import Dataset, Solutions
 
 
 class Questions(Session):
     """What can be asked. Nothing here changes anything."""
-
-    _named: tuple[LocalFacts, LocalFacts] | None = None  # the facts under all names, and of which they were made
 
     def query(
         self,
@@ -53,7 +49,8 @@ class Questions(Session):
         >>> list(kb.query("age(?x, ?n), ?n < 18"))
         [('bob', 7)]
         """
-        return ask(self._engine, self._state, text, kind, Limits(timeout, max_rows, max_memory))
+        now = self._now()
+        return ask(now.engine, now.state, text, kind, Limits(timeout, max_rows, max_memory))
 
     def sparql(
         self,
@@ -75,25 +72,13 @@ class Questions(Session):
         >>> list(kb.sparql("SELECT ?who { ?who <age> ?n FILTER (?n < 18) }")), kb.sparql("ASK { ?x <age> 7 }")
         ([('bob',)], True)
         """
-        from tidelog.queries.sparql import Dataset, evaluate
+        from tidelog.queries.sparql import evaluate
 
-        source = Dataset(self._engine, self._triples(kind), self.prefixes)
-        found = evaluate(source, text, Limits(timeout, max_rows, max_memory))
+        now = self._now()
+        found = evaluate(_dataset(now, kind), text, Limits(timeout, max_rows, max_memory))
         if not isinstance(found, Answers):
             return found
-        explicit = Dataset(self._engine, self._triples("explicit"), self.prefixes)
-        return found.with_marks(lambda: rows_among(found, cast(Answers, evaluate(explicit, text))))
-
-    def _triples(self, kind: Kind) -> LocalFacts:
-        """The facts that SPARQL sees: under all names, if one stands for others."""
-        if kind == "explicit":
-            return self._state.E
-        if kind != "all" or self._equality is MODES[OFF]:
-            return self._state.I if kind == "all" else self._of_kind(kind, TRIPLE)
-        I = self._state.I
-        if self._named is None or self._named[0] is not I:
-            self._named = I, self._of_kind(kind, TRIPLE)
-        return self._named[1]
+        return found.with_marks(lambda: rows_among(found, cast(Answers, evaluate(_dataset(now, "explicit"), text))))
 
     def facts(self, predicate: str, kind: Kind = "all") -> Answers:
         """The facts of one predicate: all, only the explicit ones, or only those that are derived and not explicit.
@@ -104,14 +89,9 @@ class Questions(Session):
         >>> sorted(kb.facts("q")), sorted(kb.facts("q", kind="derived"))
         ([('a',), ('b',), ('c',)], [('c',)])
         """
-        name = self._expand(predicate)
-        return self._answers(self._of_kind(kind, name), name)
-
-    def _answers(self, facts: LocalFacts, name: str) -> Answers:
-        arity = facts.arities().get(name) or self._state.arities.get(name, 0)
-        names, length, E = column_names(name, arity), facts.predicates().get(name, 0), self._state.E
-        asserted = partial(marks, facts.of_predicate(name), E)
-        return Answers(names, lambda: facts.columns(name), length, self._engine.dictionary, asserted)
+        now = self._now()
+        name = now.state.expand(predicate)
+        return now.answers(now.of_kind(kind, name), name)
 
     def all_facts(self, kind: Kind = "all") -> FactAnswers:
         """The facts of every predicate but the helper relations of rule sets, as rows `(predicate, argument, …)`.
@@ -122,7 +102,8 @@ class Questions(Session):
         >>> sorted(kb.all_facts("derived"))
         [('q', 'a')]
         """
-        return FactAnswers(self._of_kind(kind), self._state.E)
+        now = self._now()
+        return FactAnswers(now.of_kind(kind), now.state.E)
 
     def inconsistencies(self, limit: int | None = None) -> list[Inconsistency]:
         """The matches of constraints that are reported, not refused: `#[report]`, as in OWL 2 RL; `limit` of each.
@@ -133,8 +114,9 @@ class Questions(Session):
         >>> [(i.name, i.facts) for i in kb.inconsistencies()]
         [('own parent', [('parent', 'ann', 'ann')])]
         """
-        rules = self._equality.rules(self._engine, self.rules, self._state.I)
-        return inconsistencies(self._engine, rules, self._state.I, limit)
+        now = self._now()
+        rules = now.equality.rules(now.engine, now.state.program.after, now.state.I)
+        return inconsistencies(now.engine, rules, now.state.I, limit)
 
     def export(
         self,
@@ -160,19 +142,21 @@ class Questions(Session):
         >>> [(w.predicate, w.facts) for w in kb.export(tempfile.mkdtemp() + "/out", format="csv")]
         [('p', 1), ('q', 1)]
         """
+        now = self._now()
         if choose_engine(engine, 0, 0, master).engine == "spark":
-            return self._export_on_spark(kind, relations, Path(out), format, overwrite, partition_by, master)
-        facts = self._of_kind(kind)
+            return self._export_on_spark(now, kind, relations, Path(out), format, overwrite, partition_by, master)
+        facts = now.of_kind(kind)
         chosen = (
-            filterfalse(is_helper, facts.predicates()) if relations is None else set(map(self._state.known, relations))
+            filterfalse(is_helper, facts.predicates()) if relations is None else set(map(now.state.known, relations))
         )
-        answers = {p: self._answers(facts, p) for p in sorted(chosen)}
+        answers = {p: now.answers(facts, p) for p in sorted(chosen)}
         return export(
-            answers, Path(out), format, overwrite=overwrite, partition_by=partition_by, prefixes=self.prefixes
+            answers, Path(out), format, overwrite=overwrite, partition_by=partition_by, prefixes=now.state.prefixes
         )
 
     def _export_on_spark(
         self,
+        now: Snapshot,
         kind: Kind,
         relations: Iterable[str] | None,
         out: Path,
@@ -186,7 +170,7 @@ class Questions(Session):
         check_kind(kind)
         if self._root is None:
             raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
-        source = ExportSource(str(self._root.absolute()), self.version, kind)
+        source = ExportSource(str(self._root.absolute()), now.state.version, kind)
         chosen = None if relations is None else list(relations)
         with spark_cluster(master) as cluster:
             return export(cluster, source, chosen, out, format, overwrite=overwrite, partition_by=partition_by)
@@ -202,12 +186,14 @@ class Questions(Session):
         >>> kb.to_spark(Session(), "age").schema.types
         [DataType(string), DataType(int64)]
         """
-        name = self._state.known(predicate)
+        now = self._now()
+        name = now.state.known(predicate)
+        facts = now.of_kind(kind, name)
         if self._root is None:
-            return cast("DataFrame", self.facts(name, kind).to_spark(spark))
+            return cast("DataFrame", now.answers(facts, name).to_spark(spark))
         from tidelog.engines.spark.dataframes.frames import relation
 
-        return relation(spark, self._root, self.version, self._of_kind(kind, name), name, kind)
+        return relation(spark, self._root, now.state.version, facts, name, kind)
 
     def to_rdflib(self, kind: Kind = "all") -> Graph:
         """The triples as an rdflib Graph in memory, which knows the prefixes; a copy that later changes do not reach.
@@ -220,7 +206,8 @@ class Questions(Session):
         """
         from tidelog.formats.rdflib_terms import to_graph
 
-        return to_graph(self._answers(self._of_kind(kind, TRIPLE), TRIPLE).term_blocks(), self.prefixes)
+        now = self._now()
+        return to_graph(now.answers(now.of_kind(kind, TRIPLE), TRIPLE).term_blocks(), now.state.prefixes)
 
     def status(self) -> Status:
         """Version, digest, and how many facts there are of which relation.
@@ -231,7 +218,8 @@ class Questions(Session):
         >>> kb.status().version, kb.status().explicit
         (1, 1)
         """
-        return status(self._state, self._of_kind("all"), self._store)
+        now = self._now()
+        return status(now.state, now.of_kind("all"), self._store)
 
     def digest(self) -> str:
         """32 hexadecimal digits; equal for knowledge bases with equal facts (explicit and all) and rules.
@@ -242,4 +230,10 @@ class Questions(Session):
         >>> one.digest() == other.digest()
         True
         """
-        return self._state.digest()
+        return self._now().state.digest()
+
+
+def _dataset(now: Snapshot, kind: Kind) -> Dataset:
+    from tidelog.queries.sparql import Dataset
+
+    return Dataset(now.engine, now.triples(kind), now.state.prefixes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tidelog.knowledge_base.history import History
+from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.streams.versions import VersionStep, facts_at, steps_between
 from tidelog.streams.watch import OnChange, Watch
 
@@ -40,16 +41,25 @@ class Watching(History):
         1 [('tom',)] []
         2 [] [('tom',)]
         """
-        past = self._steps_since(since) if since is not None else ()
-        return self._watches.open(query, self._state, past, self._look_for_versions, timeout, on_change)
+        watch = None
+        while watch is None:
+            now = self._now()
+            past = self._steps_since(now, since) if since is not None else ()
+            with self._replacing:  # no version is published between the ones that `past` has and the next one
+                if self._held is now:
+                    watch = self._watches.open(query, now.state, past, self._look_for_versions, timeout, on_change)
+        if on_change is not None:
+            self._watches.give()
+        return watch
 
-    def _steps_since(self, since: int) -> Iterable[VersionStep]:
+    def _steps_since(self, now: Snapshot, since: int) -> Iterable[VersionStep]:
         """The steps up to now; the first part is read at once, so that a version that is not kept is an error here."""
-        if self._store is None and since == self.version:
+        version, I = now.state.version, now.state.I
+        if self._store is None and since == version:
             return ()
-        store, I = self._on_disk(), self._state.I
-        start = facts_at(store, since, self.version, I)
-        return steps_between(store, (since, start), (self.version, I), self._equality)
+        store = self._on_disk()
+        start = facts_at(store, since, version, I)
+        return steps_between(store, (since, start), (version, I), now.equality)
 
     def _look_for_versions(self) -> bool:
         """Move to the newest version on disk. Returns whether another process may make versions."""

@@ -61,7 +61,7 @@ def status(state: State, I: LocalFacts, store: Store | None) -> Status:
     facts, explicit, options = shown_count(I), shown_count(state.E), state.options
     return Status(
         version=state.version,
-        oldest=state.version if store is None else store.catalog.manifest().floor,
+        oldest=state.version if store is None else min(store.catalog.manifest().floor, state.version),
         digest=state.digest(),
         facts=facts,
         explicit=explicit,

@@ -9,6 +9,7 @@
 
     durable_files      write, sync, rename, read and check files; the locks of the writer and of readers
     catalog            the SQLite database: rows with checksums, in a chain
+    connections        connections to it, each used by one thread at a time
     records            the content of the rows
     delta              the net change of a version
     runs               facts and terms <-> Parquet

@@ -39,12 +39,14 @@ def write(root: Path, name: str, dictionary: Dictionary, E: LocalFacts, I: Local
         "chunks": [_chunk(chunk, arrays) for chunk in dictionary.chunks()],
         "slots": arrays.add(dictionary.slots),
     }
-    if len(dictionary) != terms:  # also if another thread has just added some
+    if len(dictionary) != terms:
         return
 
     def fill(sink: Sink) -> None:
         for buffer in arrays.buffers(header):
             sink.write(buffer)
+        if len(dictionary) != terms:  # another thread has just added terms, maybe to the slots that were written
+            raise StoreError("the dictionary has changed")
 
     try:
         (root / FOLDER).mkdir(exist_ok=True)

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidelog.errors import CorruptionError, LockedError, StoreError
+from tidelog.errors import CorruptionError, LockedError, StoreError, UsageError
+from tidelog.store.connections import Connections
 from tidelog.store.durable_files import ADVICE
 from tidelog.store.records import Commit, Manifest, commit_from_json, manifest_from_json, to_json
 
@@ -45,39 +46,39 @@ class CommitRow(NamedTuple):
 
 
 class Catalog:
-    """The tables of one knowledge base. The connection is opened when it is first used."""
+    """The tables of one knowledge base. Connections are opened when they are first needed."""
 
     def __init__(self, root: Path, *, writable: bool) -> None:
         self._path = root / FILE
         self._writable = writable
-        self._connection: sqlite3.Connection | None = None
+        self._is_closed = False
+        self._connections = Connections(lambda: _connect(self._path, self._writable))
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        """Close the connections. The catalog cannot be used afterwards."""
+        self._is_closed = True
+        self._connections.close()
 
     def reopen(self, *, writable: bool) -> None:
-        """Close the connection; the next use opens a new one. Needed after a failure in a transaction."""
-        self.close()
+        """Close the connections; the next use opens a new one."""
         self._writable = writable
-
-    @property
-    def _open(self) -> sqlite3.Connection:
-        if self._connection is None:
-            self._connection = _connect(self._path, self._writable)
-        return self._connection
+        self._connections.close()
 
     @contextmanager
     def _explained(self) -> Iterator[sqlite3.Connection]:
         """Turn errors of SQLite into errors of tidelog. The connection is not used again after one."""
+        if self._is_closed:
+            raise UsageError(f"{self._path.parent} is closed; open it again")
         try:
-            yield self._open
+            with self._connections.borrowed() as connection:
+                try:
+                    yield connection
+                except (sqlite3.Error, UnicodeDecodeError, OverflowError):
+                    self._connections.failed()
+                    raise
         except sqlite3.Error as error:
-            self.close()
             raise _explanation(error, self._path) from error
         except (UnicodeDecodeError, OverflowError) as error:  # raised by sqlite3 for damaged text
-            self.close()
             raise CorruptionError(f"{self._path} is damaged: {error}{ADVICE}") from error
 
     @contextmanager
@@ -101,8 +102,9 @@ class Catalog:
             try:
                 yield
             finally:
-                if connection is self._connection and connection.in_transaction:
-                    connection.execute("COMMIT")
+                if connection.in_transaction:
+                    with suppress(sqlite3.Error):  # it has already failed
+                        connection.execute("COMMIT")
 
     def create(self, identity: str) -> None:
         """Create the tables of a new knowledge base, at version 0."""

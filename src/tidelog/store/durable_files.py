@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+from weakref import WeakSet
 
 from tidelog import tuning
 from tidelog.errors import CorruptionError, LockedError, StoreError
@@ -178,6 +179,7 @@ class WriterLock:
     def __init__(self, root: Path) -> None:
         self._path = root / "lock"
         self._descriptor: int | None = None
+        _LOCKS.add(self)
 
     @property
     def held(self) -> bool:
@@ -211,6 +213,18 @@ class WriterLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+_LOCKS: WeakSet[WriterLock] = WeakSet()
+
+
+def _leave_locks_to_parent() -> None:
+    """In a forked process: close its copies of the locks. Otherwise it holds them when its parent has released them."""
+    for lock in _LOCKS:
+        lock.release()
+
+
+os.register_at_fork(after_in_child=_leave_locks_to_parent)
 
 
 class Pin:

@@ -211,7 +211,10 @@ def read_terms(root: Path, segment: Segment, dictionary: Dictionary) -> None:
 
 
 def add_terms(dictionary: Dictionary, start: int, texts: Sequence[str]) -> None:
-    """Add the terms of a commit. The dictionary must end at `start`, or contain these terms already."""
+    """Add the terms of a commit. The dictionary must end at `start`, or contain these terms already.
+
+    If other threads may use the dictionary, the caller adds the terms in a block of `dictionary.alone()`.
+    """
     if start + len(texts) <= len(dictionary):
         return
     if len(dictionary) != start:

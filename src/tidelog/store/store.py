@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
@@ -119,22 +120,34 @@ class Store:
         return version
 
     def read(self, known: Dictionary | None = None) -> StoredVersion:
-        """Read the newest version. If `known` has exactly the terms of the manifest, they are not read again."""
+        """Read the newest version. If `known` has exactly the terms of this version, they are not read again."""
         manifest, rows = self._pinned(None)
         self.tail, self.tail_commits = None, 0
         self.version, self.hash = manifest.version, bytes.fromhex(manifest.commit)
-        return self._replay(self._read_manifest(manifest, known), manifest, rows)
+        start = self._read_manifest(manifest, None if rows else known)
+        self.committed_terms = manifest.terms
+        self._add_terms(start.dictionary, rows)
+        return self._replay(start, manifest, rows)
+
+    def _add_terms(self, dictionary: Dictionary, rows: Sequence[CommitRow]) -> None:
+        """Add the terms of commits. No other thread may add terms meanwhile."""
+        for row in rows:
+            runs.add_terms(dictionary, row.commit.start, row.commit.terms)
+            self.committed_terms = max(self.committed_terms, row.commit.start + len(row.commit.terms))
 
     def refresh_from(self, now: StoredVersion) -> StoredVersion:
         """The newest version, computed from `now`, the last version read. Reads only what has changed."""
-        if len(now.dictionary) != self.committed_terms:
-            return self.read()  # terms known only to this process may have ids that mean other terms on disk
         manifest, rows = self._pinned(self.version)
         if manifest.floor > self.version:
             return self.read()
-        for segment in manifest.segments:
-            if segment.stop > len(now.dictionary):
-                runs.read_terms(self.root, segment, now.dictionary)
+        with now.dictionary.alone():
+            if len(now.dictionary) != self.committed_terms:
+                return self.read()  # terms known only to this process may have ids that mean other terms on disk
+            for segment in manifest.segments:
+                if segment.stop > len(now.dictionary):
+                    runs.read_terms(self.root, segment, now.dictionary)
+            self.committed_terms = max(self.committed_terms, manifest.terms)
+            self._add_terms(now.dictionary, rows)
         if manifest.generation != self.manifest.generation:
             self.tail, self.tail_commits = None, 0
         return self._replay(now, manifest, rows)
@@ -144,14 +157,13 @@ class Store:
         dictionary, E, I = start.dictionary, start.E, start.I
         metadata, sums, tail, count, hash_ = start.metadata, start.sums, self.tail, self.tail_commits, self.hash
         for row in rows:
-            runs.add_terms(dictionary, row.commit.start, row.commit.terms)
             change = self.change_of(row, dictionary)
             E, I = change.apply(E, I)
             if row.commit.version.version > manifest.version:
                 tail, count = change if tail is None else tail.then(change), count + 1
             metadata, sums, hash_ = row.commit.metadata or metadata, row.commit.sums, row.hash
         self.manifest, self.hash, self.tail, self.tail_commits = manifest, hash_, tail, count
-        self.version, self.committed_terms = start.version + len(rows), len(dictionary)
+        self.version = start.version + len(rows)
         return StoredVersion(dictionary, E, I, metadata, sums, self.version)
 
     def _pinned(self, since: int | None) -> tuple[Manifest, list[CommitRow]]:
@@ -210,36 +222,55 @@ class Store:
         assert row.commit.run is not None
         return runs.read_delta(self.root, row.commit.run, dictionary)
 
-    # Older versions
+    # Older versions. Any thread may read them while another one writes.
 
-    def versions(self) -> list[Version]:
-        """All versions that can still be read, oldest first."""
+    def versions(self, newest: int) -> list[Version]:
+        """The versions up to `newest` that can still be read, oldest first."""
         with self.catalog.reading():
             floor = self.catalog.manifest().floor
-            return [row.commit.version for row in self.catalog.commits(floor, self.version, None)]
+            return [row.commit.version for row in self.catalog.commits(min(floor, newest), newest, None)]
 
     def commits_between(self, older: int, newer: int) -> list[CommitRow]:
         """The commits after a version, up to a newer one."""
+        newest = self.version  # read first: the catalog may then be newer, never older
         with self.catalog.reading():
             floor = self.catalog.manifest().floor
             for version in (older, newer):
-                if not floor <= version <= self.version:
-                    raise UsageError(
-                        f"there is no version {version} of {self.root}: versions {floor} to {self.version} can be read"
-                    )
+                self._check_readable(version, floor, newest)
             return list(self.catalog.commits(older, newer, None))
 
     def between(self, older: int, newer: int, dictionary: Dictionary) -> Delta:
         """The change from one version to a newer one."""
-        rows = self.commits_between(older, newer)
-        nothing = LocalFacts(dictionary, {})
-        changes = (self.change_of(row, dictionary) for row in rows)
-        return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))
+        with self.held_files():
+            rows = self.commits_between(older, newer)
+            nothing = LocalFacts(dictionary, {})
+            changes = (self.change_of(row, dictionary) for row in rows)
+            return reduce(Delta.then, changes, Delta(nothing, nothing, nothing, nothing))
+
+    def _check_readable(self, version: int, floor: int, newest: int) -> None:
+        if not floor <= version <= newest:
+            raise UsageError(f"there is no version {version} of {self.root}: versions {floor} to {newest} can be read")
+
+    @contextmanager
+    def held_files(self) -> Iterator[int]:
+        """In this block no file of the newest generation is removed, not even by this process. Yields its number."""
+        for _ in range(_TRIES):
+            generation = self.catalog.generation()
+            pin = Pin(self.root, generation)
+            try:
+                if generation == self.catalog.generation():
+                    yield generation
+                    return
+            finally:
+                pin.release()
+        raise StoreError(f"{self.root} changes too quickly to be read; try again")
 
     def metadata_at(self, version: int) -> Metadata:
         """The rules, prefixes and settings of a version."""
+        newest = self.version
         with self.catalog.reading():
             manifest = self.catalog.manifest()
+            self._check_readable(version, manifest.floor, newest)
             commits = [row.commit for row in self.catalog.commits(manifest.floor, version, None)]
         return next((c.metadata for c in reversed(commits) if c.metadata), manifest.at_floor)
 
@@ -267,6 +298,7 @@ class Store:
         else:
             self._commit_files(commit, change, after)
             self.tail, self.tail_commits = None, 0
+            stop = self.manifest.terms  # more than before, if another thread has just added terms
         self.version, self.committed_terms = commit.version.version, stop
         durable_files.write_number(self.root / _REPORTED, self.version)
 

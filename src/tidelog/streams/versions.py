@@ -45,11 +45,12 @@ def steps_between(
         I = facts_at(store, since, newest, facts)
     while since < newest:
         upto = min(since + _AT_ONCE, newest)
-        for row in store.commits_between(since, upto):
-            delta = store.change_of(row, I.dictionary)
-            new = (I - delta.I_removed) | delta.I_added
-            yield step_of(row.commit.version, I, new, delta, mode)
-            I = new
+        with store.held_files():
+            for row in store.commits_between(since, upto):
+                delta = store.change_of(row, I.dictionary)
+                new = (I - delta.I_removed) | delta.I_added
+                yield step_of(row.commit.version, I, new, delta, mode)
+                I = new
         since = upto
 
 

@@ -164,16 +164,21 @@ class Watch:
     def _is_idle(self) -> bool:
         return not self._changes and self._error is None
 
-    def _take(self) -> AnswerChange | None:
-        """The next change that is there already."""
+    def next_call(self) -> AnswerChange | None:
+        """The next change that `on_change` is to be called with, None if there is none now."""
         if self._past is not None:
             change = next(self._past, None)
             if change is not None:
                 return change
             self._past = None
         with self._arrived:
-            if self._changes:
-                return self._changes.popleft()
+            return self._changes.popleft() if self._changes else None
+
+    def _take(self) -> AnswerChange | None:
+        """The next change that is there already. The changes of a watch with `on_change` are not taken here."""
+        if self.on_change is None and (change := self.next_call()) is not None:
+            return change
+        with self._arrived:
             if self._error is not None:
                 self._closed = True
                 error, self._error = self._error, None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from threading import RLock
+from threading import Lock, RLock, get_ident
 from typing import Protocol
 from weakref import WeakSet
 
@@ -63,7 +63,7 @@ class Watches:
         self._watched: dict[tuple[str, tuple[tuple[str, str], ...]], _Watched] = {}
         self._calling: set[Watch] = set()  # watches with `on_change`, which their users need not hold
         self._steps: deque[VersionStep] = deque()
-        self._running = False
+        self._turn, self._giver = Lock(), 0  # held while watches get versions; the thread that gives them
         self._engine: LocalEngine | None = None
 
     def __bool__(self) -> bool:
@@ -94,9 +94,6 @@ class Watches:
             watched.watches.add(watch)
             if on_change is not None:
                 self._calling.add(watch)
-        if on_change is not None:
-            for change in watch:
-                on_change(change)
         return watch
 
     def _changes(self, query: ContinuousQuery, steps: Iterable[VersionStep]) -> Iterator[AnswerChange]:
@@ -113,23 +110,43 @@ class Watches:
         return AnswerChange(step.version, step.time, added, removed) if len(added) or len(removed) else None
 
     def publish(self, steps: Iterable[VersionStep]) -> None:
-        """Give new versions to all watches. A version that `on_change` makes comes after those that are given now.
-
-        The first error of an `on_change` is raised when all watches have got the versions.
-        """
-        errors: list[Exception] = []
+        """Queue new versions; `give` gives them to the watches. Versions are published in their order."""
         with self._lock:
             self._read(steps)
-            if self._running:
-                return
-            self._running = True
+
+    def give(self) -> None:
+        """Give the queued versions to all watches. A version that `on_change` makes comes after those given now.
+
+        One thread does this at a time; another one waits until its versions were given too. The caller holds no lock.
+        The first error of an `on_change` is raised when all watches have got the versions.
+        """
+        if self._giver == get_ident():  # an `on_change` has made a version
+            return
+        errors: list[Exception] = []
+        with self._turn:
+            self._giver = get_ident()
             try:
-                while self._steps:
-                    self._give(self._steps.popleft(), errors)
+                while self._give_next(errors):
+                    pass
             finally:
-                self._running = False
+                self._giver = 0
         if errors:
             raise errors[0]
+
+    def _give_next(self, errors: list[Exception]) -> bool:
+        """Give one version, and call `on_change` for it and for older ones. Returns whether there was something."""
+        with self._lock:
+            has_step = bool(self._steps)
+            if has_step:
+                self._give(self._steps.popleft())
+            calling = list(self._calling)
+        called = False
+        for watch in calling:
+            while (change := watch.next_call()) is not None:
+                called = True
+                assert watch.on_change is not None
+                self._call(watch.on_change, change, errors)
+        return has_step or called
 
     def _read(self, steps: Iterable[VersionStep]) -> None:
         """Remember the steps. If the store has forgotten some, all watches end with an error."""
@@ -140,7 +157,7 @@ class Watches:
                 for watch in watched.watches:
                     watch.fail(error)
 
-    def _give(self, step: VersionStep, errors: list[Exception]) -> None:
+    def _give(self, step: VersionStep) -> None:
         for watched in list(self._watched.values()):
             watches = [watch for watch in watched.watches if not watch.closed]
             if not watches:
@@ -151,12 +168,9 @@ class Watches:
                 for watch in watches:
                     watch.fail(error)
                 continue
-            for watch in watches if change is not None else ():
-                assert change is not None
-                if watch.on_change is None:
+            if change is not None:
+                for watch in watches:
                     watch.put(change)
-                else:
-                    self._call(watch.on_change, change, errors)
 
     @staticmethod
     def _call(on_change: OnChange, change: AnswerChange, errors: list[Exception]) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
+from threading import local
 from typing import TypeVar
 
 import numpy as np
@@ -35,7 +37,7 @@ T = TypeVar("T")
 
 
 class LocalEngine:
-    """Implements `tidelog.algebra.engine.Engine` in this process.
+    """Implements `tidelog.algebra.engine.Engine` in this process. Several threads may use one engine.
 
     With `stable_windows` other processes may continue a search: a window of `supports` then depends on nothing but the
     rule and the facts, for rules with one atom beside the guard. Otherwise `supports` takes the fast path.
@@ -50,8 +52,8 @@ class LocalEngine:
         self.budget = Budget(self.settings.memory_budget, self.settings.block_bytes)
         self.solver = Solver(ColumnEvaluator(self.dictionary), self.budget)
         self._grouping = RuleGrouping(self.dictionary)
-        self._small = SmallChanges(self.dictionary)
-        self._join_cache = JoinCache(self.solver, self.dictionary)
+        self._prepared = _Prepared(self.solver, self.dictionary)
+        self._threads: tuple[int, ThreadPoolExecutor] | None = None  # with the process that started them
 
     def within(self, budget: Budget) -> LocalEngine:
         """An engine for one query with a budget of its own, over the same facts."""
@@ -60,14 +62,30 @@ class LocalEngine:
         limited.solver.evaluator.tick = budget.tick
         return limited
 
-    @cached_property
+    @property
+    def _small(self) -> SmallChanges:
+        return self._prepared.small
+
+    @property
+    def _join_cache(self) -> JoinCache:
+        return self._prepared.join_cache
+
+    @property
     def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.settings.threads, thread_name_prefix="tidelog")
+        """The threads. A forked process has none of the threads of its parent, so it starts its own."""
+        threads = self._threads
+        if threads is None or threads[0] != os.getpid():
+            threads = self._threads = (
+                os.getpid(),
+                ThreadPoolExecutor(self.settings.threads, thread_name_prefix="tidelog"),
+            )
+        return threads[1]
 
     def close(self) -> None:
-        """Stop the threads, if the engine started any."""
-        if "_pool" in self.__dict__:
-            self._pool.shutdown()
+        """Stop the threads, if the engine started any. The engine then works without them, or starts new ones."""
+        threads, self._threads = self._threads, None
+        if threads is not None and threads[0] == os.getpid():
+            threads[1].shutdown()
 
     def fact_set(self, facts: Iterable[Fact]) -> LocalFacts:
         by_predicate: dict[tuple[str, int], list[tuple[Term, ...]]] = {}
@@ -128,10 +146,11 @@ class LocalEngine:
 
     def _each(self, run: Callable[[_RuleTask], T], tasks: Sequence[_RuleTask]) -> Iterator[T]:
         """The result of each task; on threads if the tasks read enough facts."""
+        results: Iterator[T] = map(run, tasks)
         if len(tasks) > 1 and self.settings.threads > 1 and sum(t.smallest for t in tasks) > tuning.THREADED_FACTS:
-            yield from self._pool.map(run, tasks)
-        else:
-            yield from map(run, tasks)
+            with suppress(RuntimeError):  # another thread has just closed the engine
+                results = self._pool.map(run, tasks)
+        yield from results
 
     def _derive_one(self, task: _RuleTask) -> tuple[int, FactBuilder]:
         gathered, rule = FactBuilder(self.dictionary, self.budget), task.rule
@@ -234,6 +253,14 @@ class LocalEngine:
             if limit is not None and together >= limit:
                 return parts[0].take(np.arange(limit, dtype=np.int64))
         return _distinct(parts, variables)
+
+
+class _Prepared(local):
+    """What an engine remembers from one batch of rules to the next. Each thread has its own."""
+
+    def __init__(self, solver: Solver, dictionary: Dictionary) -> None:
+        self.small = SmallChanges(dictionary)
+        self.join_cache = JoinCache(solver, dictionary)
 
 
 @dataclass(frozen=True, slots=True)

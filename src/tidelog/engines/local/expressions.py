@@ -39,9 +39,9 @@ class TermKinds:
         """The kind of each id."""
         known = self._kinds
         if len(known) < len(self.dictionary):
-            known = np.full(len(self.dictionary) * 3 // 2, _UNKNOWN, dtype=np.uint8)
-            known[: len(self._kinds)] = self._kinds
-            self._kinds = known  # two threads may do this; kinds that one of them found are then found again
+            larger = np.full(len(self.dictionary) * 3 // 2, _UNKNOWN, dtype=np.uint8)
+            larger[: len(known)] = known
+            known = self._kinds = larger  # two threads may do this; kinds that one of them found are then found again
         kinds = known[ids]
         if (kinds == _UNKNOWN).any():
             self._learn(known, np.unique(ids[kinds == _UNKNOWN]))

@@ -62,6 +62,10 @@ class LocalFacts:
         coded = CodedRows.of_rows(bits, known, [rows[0] for _, _, rows in parts]) if parts else NO_ROWS
         return cls(dictionary, {}, added=coded)
 
+    def with_dictionary(self, dictionary: Dictionary) -> LocalFacts:
+        """The same rows; `dictionary` has the same ids for their terms."""
+        return LocalFacts(dictionary, self._tables, self._deleted, self._added)
+
     @property
     def is_narrow(self) -> bool:
         """Whether all relations are narrow enough for codes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from threading import local
 
 import numpy as np
 
@@ -31,8 +32,12 @@ class Solver:
     def __init__(self, evaluator: ColumnEvaluator, budget: Budget) -> None:
         self.evaluator = evaluator
         self.budget = budget
-        # By rule: the atoms that `supports` chose for its windows, and whether it passes them.
-        self.windowed: dict[str, dict[tuple[str, tuple[PatternArgument, ...]], bool]] = {}
+        self._choices = _Choices()
+
+    @property
+    def windowed(self) -> dict[str, dict[tuple[str, tuple[PatternArgument, ...]], bool]]:
+        """By rule: the atoms that `supports` chose in this thread for its windows, and whether it passes them."""
+        return self._choices.windowed
 
     def steps(self, body: Sequence[Literal], sources: Sequence[LocalFacts]) -> list[BodyStep]:
         """The body with constants as ids, each atom with its source."""
@@ -66,6 +71,13 @@ class Solver:
             mask = found.bindings_with_match(self.budget)
             matched[found.bindings.columns[rowid][mask]] = True
         return matched
+
+
+class _Choices(local):
+    """All windows of a search use the same atoms; another thread must not change them between two windows."""
+
+    def __init__(self) -> None:
+        self.windowed: dict[str, dict[tuple[str, tuple[PatternArgument, ...]], bool]] = {}
 
 
 @dataclass(frozen=True, slots=True)

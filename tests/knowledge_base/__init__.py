@@ -1,0 +1,1 @@
+"""Tests of the object that users hold."""
