@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from rdflib import Graph
 
+    from tidelog.engines.spark.dataframes.exporting import ExportSource
     from tidelog.queries.sparql import Dataset, Solutions
 
 
@@ -144,7 +145,13 @@ class Questions(Session):
         """
         now = self._now()
         if choose_engine(engine, 0, 0, master).engine == "spark":
-            return self._export_on_spark(now, kind, relations, Path(out), format, overwrite, partition_by, master)
+            from tidelog.engines.spark.dataframes import exporting
+
+            source, few = self._export_source(now, kind), None if relations is None else list(relations)
+            with exporting.spark_cluster(master) as cluster:
+                return exporting.export(
+                    cluster, source, few, Path(out), format, overwrite=overwrite, partition_by=partition_by
+                )
         facts = now.of_kind(kind)
         chosen = (
             filterfalse(is_helper, facts.predicates()) if relations is None else set(map(now.state.known, relations))
@@ -154,26 +161,14 @@ class Questions(Session):
             answers, Path(out), format, overwrite=overwrite, partition_by=partition_by, prefixes=now.state.prefixes
         )
 
-    def _export_on_spark(
-        self,
-        now: Snapshot,
-        kind: Kind,
-        relations: Iterable[str] | None,
-        out: Path,
-        format: str | None,
-        overwrite: bool,
-        partition_by: Sequence[str],
-        master: str | None,
-    ) -> list[Exported]:
-        from tidelog.engines.spark.dataframes.exporting import ExportSource, export, spark_cluster
+    def _export_source(self, now: Snapshot, kind: Kind) -> ExportSource:
+        """What executors export."""
+        from tidelog.engines.spark.dataframes.exporting import ExportSource
 
         check_kind(kind)
         if self._root is None:
             raise UsageError('executors read from disk, and this is in memory; open one with a path: open("x.kb")')
-        source = ExportSource(str(self._root.absolute()), now.state.version, kind)
-        chosen = None if relations is None else list(relations)
-        with spark_cluster(master) as cluster:
-            return export(cluster, source, chosen, out, format, overwrite=overwrite, partition_by=partition_by)
+        return ExportSource(str(self._root.absolute()), now.state.version, kind)
 
     def to_spark(self, spark: SparkSession, predicate: str, kind: Kind = "all") -> DataFrame:
         """The facts of one predicate as a DataFrame of the session; of a knowledge base on disk, executors read them.
