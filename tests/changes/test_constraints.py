@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator, Sequence
+from random import Random
 
 import pytest
 
 import tidelog
+from tests.rulesets.cases import Triples, facts
+from tests.rulesets.random_ontologies import random_history
 from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import SourcedRule
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import RuleChange, Update
-from tidelog.changes.constraints import check_constraints
+from tidelog.changes.constraints import Inconsistency, check_constraints
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import ConstraintError
@@ -128,3 +132,111 @@ def test_a_small_change_looks_at_little() -> None:
     check_constraints(engine, program, second, strict=True)
     assert engine.read
     assert max(engine.read) <= len(second.added) <= 3
+
+
+def shown(found: Sequence[Inconsistency]) -> set[tuple[str, frozenset[Fact]]]:
+    return {(each.name, frozenset(each.matched)) for each in found}
+
+
+def test_a_change_says_what_it_contradicts() -> None:
+    kb = tidelog.open()
+    kb.apply(add_rules=tidelog.rulesets.OWL2RL)
+    assert list(kb.apply(add="[cat, owl:disjointWith, dog] . [rex, rdf:type, cat] .").inconsistencies) == []
+    preview = kb.preview(add="[rex, rdf:type, dog] .")
+    change = kb.apply(add="[rex, rdf:type, dog] .")
+    for each in (preview, change):
+        assert [i.name for i in each.inconsistencies] == ["cax-dw"]
+        assert shown(each.inconsistencies) == shown(kb.inconsistencies())
+    assert pickle.loads(pickle.dumps(change.inconsistencies)) == list(change.inconsistencies)
+    assert list(kb.apply(add="[rex, age, 7] .").inconsistencies) == []
+    assert list(kb.apply(remove="[rex, rdf:type, dog] .").inconsistencies) == []
+
+
+RULES = """
+    #[name("loop")] #[report] :- r(?x, ?x) .
+    #[name("alone")] #[report] :- p(?x), ~q(?x) .
+    #[name("large")] #[report] :- r(?x, ?y), r(?y, ?z), ?s = ?x + ?z, ?s > 3, ~p(?s) .
+    r(?x, ?z) :- r(?x, ?y), r(?y, ?z) .
+    q(?x) :- r(?x, _) .
+"""
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_inconsistencies_of_a_change_are_the_new_ones(seed: int) -> None:
+    random = Random(seed)
+    kb = tidelog.open()
+    rules = parse_rules(RULES)
+    for _ in range(8):
+        before = shown(kb.inconsistencies())
+        parts = [f"r({random.randrange(4)}, {random.randrange(4)}) . p({random.randrange(8)}) ." for _ in range(4)]
+        some = random.sample(rules, 2)
+        change = kb.apply(
+            add=" ".join(parts[:2]),
+            remove=" ".join(parts[2:]),
+            add_rules=some[:1],
+            remove_rules=[rule for rule in some[1:] if rule in kb.rules],
+        )
+        after = shown(kb.inconsistencies())  # a new match may have the same facts as an old one
+        assert after - before <= shown(change.inconsistencies) <= after
+        if not before & shown(change.inconsistencies):
+            assert shown(change.inconsistencies) == after - before
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_inconsistencies_of_random_ontologies(seed: int) -> None:
+    """A match over helper facts may be new although its other facts contradicted each other before."""
+    kb = tidelog.open()
+    kb.apply(add_rules=tidelog.rulesets.OWL2RL)
+    known: Triples = frozenset()
+    for triples in random_history(seed, steps=6):
+        before = shown(kb.inconsistencies())
+        change = kb.apply(add=list(facts(triples - known)), remove=list(facts(known - triples)))
+        after = shown(kb.inconsistencies())
+        assert after - before <= shown(change.inconsistencies) <= after
+        known = triples
+
+
+def repaired(kb: tidelog.KnowledgeBase, found: Inconsistency) -> None:
+    """Each proposal ends the inconsistency and is minimal."""
+    proposals = kb.repair(found, limit=3)
+    assert proposals or proposals.reason
+    for proposal in proposals:
+        E = list(kb.all_facts("explicit").texts())
+        for kept in (None, *proposal.facts):
+            other = tidelog.open()
+            other.apply(add=E, add_rules=list(kb.rules))
+            other.apply(remove=[fact for fact in proposal.facts if fact != kept])
+            there = shown(other.inconsistencies())
+            assert ((found.name, frozenset(found.matched)) in there) == (kept is not None)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_inconsistency_can_be_repaired(seed: int) -> None:
+    random = Random(seed)
+    kb = tidelog.open()
+    parts = [f"r({random.randrange(3)}, {random.randrange(3)}) . p({random.randrange(8)}) ." for _ in range(3)]
+    kb.apply(add=" ".join(parts), add_rules=RULES)
+    for found in kb.inconsistencies()[:6]:
+        repaired(kb, found)
+
+
+def test_an_inconsistency_of_owl_can_be_repaired() -> None:
+    members = "[l, rdf:first, cat] . [l, rdf:rest, m] . [m, rdf:first, dog] . [m, rdf:rest, rdf:nil] ."
+    clash = "[rex, rdf:type, cat] . [rex, rdf:type, puppy] . [puppy, rdfs:subClassOf, dog] ."
+    kb = tidelog.open()
+    kb.apply(
+        add=f"[a, rdf:type, owl:AllDisjointClasses] . [a, owl:members, l] . {members} {clash}",
+        add_rules=tidelog.rulesets.OWL2RL,
+    )
+    (found,) = kb.inconsistencies()
+    proposals = kb.repair(found, keep=["[?x, owl:members, ?y]", "[?x, rdf:first, ?y]", "[?x, rdf:rest, ?y]"])
+    assert proposals.complete
+    assert {proposal.texts()[0] for proposal in proposals} == {
+        "[a, rdf:type, owl:AllDisjointClasses] .",
+        "[rex, rdf:type, cat] .",
+        "[rex, rdf:type, puppy] .",
+        "[puppy, rdfs:subClassOf, dog] .",
+    }
+    repaired(kb, found)
+    kb.apply(remove="[rex, rdf:type, cat] .")
+    assert "does not hold" in kb.repair(found).reason

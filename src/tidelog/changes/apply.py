@@ -16,7 +16,7 @@ from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.changes.backend import AppliedChange, Backend
 from tidelog.changes.choose import Choice, choose
-from tidelog.changes.constraints import check_constraints
+from tidelog.changes.constraints import check_constraints, new_inconsistencies
 from tidelog.changes.local_backend import LocalBackend
 from tidelog.changes.request import ChangeRequest
 from tidelog.changes.state import State
@@ -45,7 +45,10 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     check_constraints(engine, constraints, outcome, strict=options.strict)
     seconds = time.perf_counter() - start
     notes = (*request.add.notes, *request.add.merged_prefixes(before.prefixes)[1])
-    return AppliedChange(backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes)
+    found = new_inconsistencies(engine, constraints, outcome)
+    return AppliedChange(
+        backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes, found
+    )
 
 
 def read_update(backend: Backend[F], before: State, after: State, request: ChangeRequest) -> tuple[Update[F], int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -9,6 +10,7 @@ from tidelog.algebra.engine import Engine
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algorithms.update import Algorithm, Outcome, Update
 from tidelog.changes.choose import Choice
+from tidelog.changes.constraints import Inconsistency
 from tidelog.changes.inputs import Input
 from tidelog.changes.request import ChangeOptions
 from tidelog.changes.result import Change, only_in
@@ -40,6 +42,7 @@ class AppliedChange(Generic[F]):
     seconds: float
     bad_lines: int
     notes: tuple[str, ...] = ()
+    inconsistencies: Sequence[Inconsistency] = ()
 
     @property
     def delta(self) -> tuple[F, F, F, F]:
@@ -69,6 +72,7 @@ class AppliedChange(Generic[F]):
             removed_rules=removed,
             notes=self.notes,
             bad_lines=self.bad_lines,
+            inconsistencies=self.inconsistencies,
         )
 
 

@@ -12,19 +12,20 @@ What contradicts what: matches of constraints to be reported, such as the OWL 2 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, TypeVar, overload
 
-from tidelog.algebra.engine import Engine
+from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import SourcedRule, all_from, pivoted, with_sources
 from tidelog.algorithms.update import Outcome, RuleChange
 from tidelog.errors import ConstraintError
 from tidelog.model.terms import Fact, Term, Value, is_helper, to_value
-from tidelog.rules.analysis.normalise import pivot_on_negation
+from tidelog.rules.analysis.normalise import pivot_on_negation, replace_in_literal
 from tidelog.rules.printer import format_fact, format_term
-from tidelog.rules.syntax import Rule, Variable
+from tidelog.rules.syntax import Atom, Literal, Rule, Variable
 
 F = TypeVar("F", bound=FactSet)
 
@@ -33,12 +34,20 @@ _SHOWN = 3
 
 def check_constraints(engine: Engine[F], program: RuleChange, outcome: Outcome[F], *, strict: bool = False) -> None:
     """Raise for the first constraint that the change gives a match, with a few of its matches."""
+    for rule, touched in _new_matches(program, outcome, strict):
+        for extended in touched:
+            _refuse_match(engine, rule, extended)
+
+
+def _new_matches(
+    program: RuleChange, outcome: Outcome[F], strict: bool
+) -> Iterator[tuple[Rule, Iterable[SourcedRule[F]]]]:
+    """Yield each constraint with the joins that find its new matches: those to refuse, and if strict the others too."""
     old = set() if program.before is program.after else {(r.key, r.report) for r in program.before if r.is_constraint}
     for rule in program.after:
         if rule.is_constraint and (strict or not rule.report):
             known = program.before is program.after or (rule.key, rule.report) in old
-            for extended in _touched(rule, outcome) if known else [all_from(rule, outcome.I)]:
-                _refuse_match(engine, rule, extended)
+            yield rule, _touched(rule, outcome) if known else [all_from(rule, outcome.I)]
 
 
 def _touched(rule: Rule, outcome: Outcome[F]) -> Iterator[SourcedRule[F]]:
@@ -79,6 +88,7 @@ class Inconsistency:
 
     rule: Rule
     matched: tuple[Fact, ...]
+    body: tuple[Literal, ...] = field(default=(), repr=False, compare=False)  # the rule's body with the values
 
     @property
     def name(self) -> str:
@@ -97,18 +107,80 @@ class Inconsistency:
 def inconsistencies(engine: Engine[F], rules: Sequence[Rule], I: F, limit: int | None = None) -> list[Inconsistency]:
     """The matches in I of the constraints that are reported, at most `limit` of each; equal facts are listed once."""
     found = (i for rule in rules if rule.is_constraint and rule.report for i in _matches(engine, rule, I, limit))
-    return list({(i.name, frozenset(i.matched)): i for i in found}.values())
+    return list(_distinct(found))
 
 
 def _matches(engine: Engine[F], rule: Rule, I: F, limit: int | None) -> Iterator[Inconsistency]:
     variables = list(dict.fromkeys(v for atom in rule.atoms for v in atom.variables()))
     for row in engine.instances(all_from(rule, I), variables, limit):
-        yield Inconsistency(rule, tuple(_facts(rule, dict(zip(variables, row, strict=True)))))
+        yield _inconsistency(rule, dict(zip(variables, row, strict=True)))
 
 
-def _facts(rule: Rule, binding: dict[Variable, Term]) -> Iterator[Fact]:
-    """The facts of a match, without what a rule set only keeps for itself."""
-    for atom in rule.atoms:
-        if not is_helper(atom.predicate):
-            args = (binding[a] if isinstance(a, Variable) else a for a in atom.args)
-            yield Fact(atom.predicate, tuple(args))  # type: ignore[arg-type]
+def _inconsistency(rule: Rule, binding: Mapping[Variable, Term]) -> Inconsistency:
+    body = tuple(replace_in_literal(literal, binding) for literal in rule.body)
+    atoms = (atom for atom in body if isinstance(atom, Atom) and not is_helper(atom.predicate))
+    return Inconsistency(rule, tuple(Fact(atom.predicate, atom.args) for atom in atoms), body)  # type: ignore[arg-type]
+
+
+class NewInconsistencies(Sequence[Inconsistency]):
+    """The inconsistencies that a change has led to. They are searched when they are first read.
+
+    >>> import tidelog
+    >>> kb = tidelog.open()
+    >>> _ = kb.apply(add="[cat, owl:disjointWith, dog] .", add_rules=tidelog.rulesets.OWL2RL)
+    >>> change = kb.apply(add="[rex, rdf:type, cat] . [rex, rdf:type, dog] .")
+    >>> len(change.inconsistencies), change.inconsistencies[0].name
+    (1, 'cax-dw')
+    """
+
+    def __init__(self, find: Callable[[], Iterable[Inconsistency]]) -> None:
+        self._find = find
+
+    @cached_property
+    def _found(self) -> list[Inconsistency]:
+        return list(self._find())
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @overload
+    def __getitem__(self, index: int) -> Inconsistency: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Inconsistency]: ...
+    def __getitem__(self, index: int | slice) -> Inconsistency | Sequence[Inconsistency]:
+        return self._found[index]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return list, (self._found,)
+
+
+def new_inconsistencies(engine: Engine[F], program: RuleChange, outcome: Outcome[F]) -> NewInconsistencies:
+    """The matches that a change gives to constraints that are reported.
+
+    A change without such constraints keeps no facts alive.
+    """
+    reported = RuleChange(*(tuple(r for r in rules if r.report) for rules in (program.before, program.after)))
+    if not reported.after:
+        return NewInconsistencies(tuple)
+    return NewInconsistencies(lambda: _find_new(engine, reported, outcome))
+
+
+def _find_new(engine: Engine[F], reported: RuleChange, outcome: Outcome[F]) -> Iterator[Inconsistency]:
+    """Search all constraints in one call of the engine: the matches are facts of one generated relation for each."""
+    heads: dict[str, tuple[Rule, list[Variable]]] = {}
+    joins: list[SourcedRule[F]] = []
+    for rule, touched in _new_matches(reported, outcome, strict=True):
+        variables = list(dict.fromkeys(v for atom in rule.atoms for v in atom.variables()))
+        head = Atom(f"(inconsistency {len(heads)})", tuple(variables))
+        heads[head.predicate] = rule, variables
+        joins += (SourcedRule(replace(j.rule, heads=(head,), cartesian=True), j.sources) for j in touched)
+    matches = engine.derive(joins, Work())
+    for predicate in [each for each in heads if each in matches.predicates()]:
+        rule, variables = heads[predicate]
+        bindings = (dict(zip(variables, fact.args, strict=True)) for fact in sorted(matches.of_predicate(predicate)))
+        yield from _distinct(_inconsistency(rule, binding) for binding in bindings)
+
+
+def _distinct(found: Iterable[Inconsistency]) -> Iterable[Inconsistency]:
+    """One inconsistency for each rule and set of facts."""
+    return {(each.name, frozenset(each.matched)): each for each in found}.values()

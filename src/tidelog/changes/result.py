@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from tidelog.algebra.engine import Work
+from tidelog.changes.constraints import Inconsistency
 from tidelog.queries.answers import FactAnswers
 from tidelog.queries.notebook import headline_html, lines_html, table_html
 from tidelog.rules.syntax import Rule
@@ -39,7 +40,8 @@ class Change:
 
     `added` and `removed` are the facts gained and lost by the materialisation, explicit and derived together. A preview
     has also `predicted`, an estimate of its `work` made beforehand. `notes` are sentences about what is probably not
-    meant, such as a header that was read as a fact.
+    meant, such as a header that was read as a fact. `inconsistencies` are the contradictions that the change led
+    to; they are searched when they are first read, from the facts that the change added and removed.
 
     >>> import tidelog
     >>> change = tidelog.open().apply(add="p(a) .", add_rules="q(?x) :- p(?x) .")
@@ -60,6 +62,7 @@ class Change:
     removed_rules: tuple[Rule, ...] = ()
     notes: tuple[str, ...] = ()  # sentences about what is probably not meant
     bad_lines: int = 0  # of files, that were left out because they could not be read
+    inconsistencies: Sequence[Inconsistency] = field(default=(), repr=False, compare=False)
 
     def __str__(self) -> str:
         return (

@@ -19,6 +19,7 @@ from tidelog.cli.commands import natural
 from tidelog.cli.output import styled, visible
 
 if TYPE_CHECKING:
+    from tidelog.changes.constraints import Inconsistency
     from tidelog.changes.result import Change, Difference
     from tidelog.queries.answers import FactAnswers
     from tidelog.rules.syntax import Rule
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _SORTED = 10_000  # facts at most
 _COLOURS = {"-": "red", "+": "green"}
+_CONTRADICTIONS = 3  # that are printed after a change
 
 
 def add_show(parser: ArgumentParser, default: int | None, said: str) -> None:
@@ -40,7 +42,26 @@ def print_change(change: Change, prefixes: Prefixes, show: int) -> None:
     """Print the facts as lines, then a summary line, and the notes on stderr."""
     print_facts(change.removed, change.added, prefixes, show)
     print(change)
+    print_inconsistencies(change, prefixes)
     print_notes(change)
+
+
+def print_inconsistencies(change: Change, prefixes: Prefixes) -> None:
+    """Print the contradictions that a change led to, at most a few, and how to see more."""
+    from tidelog.rules.printer import format_fact
+
+    found = change.inconsistencies
+    for each in found[:_CONTRADICTIONS]:
+        facts = " ".join(format_fact(fact, prefixes) for fact in each.matched)
+        print(f"inconsistent: {visible(f'{each.name}: {facts}')}")
+    if len(found) > _CONTRADICTIONS:
+        print(f"inconsistent: {len(found) - _CONTRADICTIONS:,} more; `tidelog inconsistencies` lists them")
+
+
+def inconsistencies_json(found: Iterable[Inconsistency]) -> list[dict[str, object]]:
+    from tidelog.rules.printer import format_fact
+
+    return [{"rule": each.name, "facts": [format_fact(fact) for fact in each.matched]} for each in found]
 
 
 def print_notes(change: Change) -> None:
@@ -53,6 +74,7 @@ def print_preview(change: Change, prefixes: Prefixes, show: int) -> None:
     print_rules(change.removed_rules, change.added_rules, prefixes)
     print_facts(change.removed, change.added, prefixes, show)
     print(_summary(change))
+    print_inconsistencies(change, prefixes)
     print_notes(change)
 
 
@@ -104,6 +126,7 @@ def change_json(change: Change, show: int | None) -> dict[str, object]:
         "work": change.work.figures(),
         "seconds": change.seconds,
         **({"notes": list(change.notes)} if change.notes else {}),
+        **({"inconsistencies": inconsistencies_json(change.inconsistencies)} if change.inconsistencies else {}),
     }
 
 

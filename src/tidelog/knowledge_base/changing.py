@@ -240,7 +240,7 @@ class WhatIf(Changes):
     ) -> Repairs:
         """Minimal sets of explicit facts whose removal makes a fact go away, at most `limit`, the lightest first.
 
-        The fact is text, or a row such as `kb.all_facts()` gives.
+        The fact is text, a row such as `kb.all_facts()` gives, or an inconsistency (`kb.inconsistencies()[0]`).
         `keep` names relations, facts and patterns such as `parent(ann, ?x)` that shall stay. A fact weighs 1 unless
         `weigh` says otherwise: numbers by relation, or a function of the row. No more than `max_tries` sets are tried.
 

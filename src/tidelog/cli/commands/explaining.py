@@ -84,7 +84,9 @@ _SHOWN_LOST = 5  # facts lost besides those removed
 
 def configure_repair(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
-    parser.add_argument("fact", metavar="FACT", help="such as 'ancestor(ann, cid)'")
+    parser.add_argument("fact", metavar="FACT", nargs="?", help="such as 'ancestor(ann, cid)'")
+    numbered = "instead of a fact: the N-th inconsistency that `tidelog inconsistencies` lists (default: 1)"
+    parser.add_argument("--inconsistency", type=natural, nargs="?", const=1, metavar="N", help=numbered)
     add_version(parser)
     parser.add_argument("--limit", type=natural, default=10, metavar="N", help="at most N proposals (default: 10)")
     kept = "what to keep: a relation, a fact or a pattern such as 'parent(ann, ?x)'; may be repeated"
@@ -96,12 +98,24 @@ def run_repair(options: Namespace) -> int:
     with open_to_read(options) as latest:
         kb = as_of(latest, options.at)
         with working("looking for repairs"):
-            found = kb.repair(options.fact, options.limit, keep=options.keep)
+            found = kb.repair(_to_repair(kb, options), options.limit, keep=options.keep)
         if options.json:
             print_json(_repairs_json(found))
         else:
             _print_repairs(found, kb.prefixes)
     return 0 if found else 1
+
+
+def _to_repair(kb: KnowledgeBase, options: Namespace) -> object:
+    """The fact, or the inconsistency with the number that was given."""
+    if (options.fact is None) == (options.inconsistency is None):
+        raise UsageError("give one fact, or --inconsistency")
+    if options.inconsistency is None:
+        return options.fact
+    found = kb.inconsistencies()
+    if not 1 <= options.inconsistency <= len(found):
+        raise UsageError(f"there is no inconsistency {options.inconsistency}; {len(found)} are known")
+    return found[options.inconsistency - 1]
 
 
 def _repairs_json(found: Repairs) -> dict[str, object]:

@@ -31,6 +31,7 @@ from tidelog.cli.output import (
     warn,
     working,
 )
+from tidelog.cli.show_changes import inconsistencies_json
 from tidelog.errors import UsageError, did_you_mean
 from tidelog.queries.language import PROLOGUE, is_sparql
 
@@ -212,13 +213,12 @@ def run_inconsistencies(options: Namespace) -> int:
 
     with open_to_read(options) as latest:
         kb = as_of(latest, options.at)
-        found = [(each.name, each.matched) for each in kb.inconsistencies(options.limit)]
+        found = kb.inconsistencies(options.limit)
         if options.json:
-            listed = [{"rule": name, "facts": [format_fact(fact) for fact in facts]} for name, facts in found]
-            print_json({"version": kb.version, "inconsistencies": listed})
+            print_json({"version": kb.version, "inconsistencies": inconsistencies_json(found)})
         else:
-            for name, facts in found:
-                print(f"{name}: {visible(' '.join(format_fact(fact, kb.prefixes) for fact in facts))}")
+            for each in found:
+                print(f"{each.name}: {visible(' '.join(format_fact(fact, kb.prefixes) for fact in each.matched))}")
             if not found:
                 print("none")
     return 1 if found else 0

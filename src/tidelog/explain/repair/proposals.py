@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import overload
 
-from tidelog.algebra.engine import Engine
+from tidelog.algebra.engine import Engine, Work
+from tidelog.algebra.sourced_rule import all_from
 from tidelog.algorithms.update import RuleChange
+from tidelog.changes.constraints import Inconsistency
 from tidelog.changes.result import Change
 from tidelog.errors import ConstraintError, UsageError
 from tidelog.explain.explained_version import ExplainedVersion, F, NumberedRule, agree
@@ -19,12 +21,13 @@ from tidelog.explain.repair.support import RemainingProof
 from tidelog.model.terms import Fact, Value, to_value
 from tidelog.rules.parsing.parser import parse_query
 from tidelog.rules.printer import format_atom, format_fact
-from tidelog.rules.syntax import Atom
+from tidelog.rules.syntax import Atom, Rule
 
 Weigh = Callable[[tuple[Value, ...]], float] | Mapping[str, float] | None
 Expand = Callable[[str], str]  # returns the full name of a relation
 
 MAX_TRIES = 1_000
+_GOAL = Fact("(inconsistency)", ())
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,14 @@ class RepairRequest:
     keep: Callable[[Fact], bool]
     weight: Callable[[Fact], float]
     max_tries: int
+    inconsistency: Inconsistency | None = None  # what shall disappear instead of an explicit or derived fact
+
+    @property
+    def text(self) -> str:
+        """The fact or the inconsistency, as text."""
+        if self.inconsistency is not None:
+            return str(self.inconsistency).removesuffix(" .")
+        return format_fact(self.goal, self.prefixes).removesuffix(" .")
 
 
 def read_repair_request(
@@ -45,9 +56,10 @@ def read_repair_request(
     """Read and check the arguments of `KnowledgeBase.repair`."""
     if limit < 1 or max_tries < 1:
         raise UsageError("limit and max_tries are at least 1")
-    return RepairRequest(
-        read_fact(fact, prefixes), prefixes, limit, _keeper(keep, prefixes, expand), _weight(weigh, expand), max_tries
-    )
+    found = fact if isinstance(fact, Inconsistency) else None
+    goal = _GOAL if found is not None else read_fact(fact, prefixes)
+    kept, weight = _keeper(keep, prefixes, expand), _weight(weigh, expand)
+    return RepairRequest(goal, prefixes, limit, kept, weight, max_tries, found)
 
 
 def _keeper(keep: object, prefixes: PrefixMap, expand: Expand) -> Callable[[Fact], bool]:
@@ -175,10 +187,17 @@ def repairs(
     request: RepairRequest,
     preview: Callable[[Sequence[Fact]], Change],
 ) -> Repairs:
-    """The lightest sets of explicit facts whose removal makes the fact disappear, each checked by `preview`."""
+    """The lightest sets of explicit facts whose removal makes the fact disappear, each checked by `preview`.
+
+    An inconsistency disappears with a generated fact, which one generated rule derives from it.
+    """
+    if request.inconsistency is not None:
+        rule = Rule((Atom(_GOAL.predicate, ()),), request.inconsistency.body, cartesian=True)
+        program = RuleChange((*program.before, rule), (*program.after, rule))
+        I = I | engine.derive([all_from(rule, I)], Work())
     rules = tuple(NumberedRule(n, r) for n, r in enumerate(program.after, 1) if r.heads)
     explained = ExplainedVersion(engine, E, I, rules, request.prefixes)
-    goal = format_fact(request.goal, request.prefixes).removesuffix(" .")
+    goal = request.text
     if not explained.holds(request.goal):
         return Repairs(request.goal, (), True, f"{goal} does not hold, so there is nothing to repair")
     search = RepairSearch(explained, program, request.goal, request.keep, request.weight, request.max_tries)
