@@ -171,7 +171,10 @@ def test_import(tmp_path: Path) -> None:
     ("import_", "message"),
     [
         (directive("csv"), "@import p names no file; say resource=…"),
-        (directive("csv", resource="https://e.org/a.csv"), "https://e.org/a.csv is not fetched"),
+        (
+            directive("csv", resource="https://e.org/a.csv"),
+            "https://e.org/a.csv: tidelog reads nothing",
+        ),
         (directive("xls", resource="a.xls"), "unknown format 'xls'"),
     ],
 )

@@ -19,6 +19,7 @@ from tidelog.changes.inputs import Input, read_program
 from tidelog.changes.request import no_progress
 from tidelog.errors import InputError, RuleError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
+from tidelog.model.addresses import output_path
 from tidelog.model.terms import AGGREGATE_RULE
 from tidelog.queries.answers import Answers
 from tidelog.rules.analysis.safety import check_rules
@@ -84,7 +85,7 @@ def run(path: Path, options: RunOptions | None = None, *, progress: Callable[[st
     """
     options = options or RunOptions()
     program = read_source(path, options.parameters)
-    targets = _targets(program.exports, options.out, options.overwrite)
+    targets = _targets(program.exports, output_path(options.out), options.overwrite)
     kb = KnowledgeBase(allow_cartesian=True)
     progress(f"reasoning over {path.name}")
     source = Input()

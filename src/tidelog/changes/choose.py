@@ -11,7 +11,9 @@ from tidelog import tuning
 from tidelog.algorithms.counting import DerivationCounts
 from tidelog.algorithms.registry import ALGORITHMS
 from tidelog.algorithms.update import RuleChange
+from tidelog.engines.spark.cluster.session import is_at_hand
 from tidelog.errors import UsageError
+from tidelog.model.addresses import scheme_of
 
 ENGINES = ("auto", "local", "spark")
 
@@ -62,10 +64,10 @@ class EngineChoice:
     reason: str
 
 
-def choose_engine(asked: str, size: int, memory: int, master: str | None = None, remote: bool = False) -> EngineChoice:
+def choose_engine(asked: str, size: int, memory: int, master: str | None = None, remote: str = "") -> EngineChoice:
     """Where a change is made: here, which is faster as long as it fits into memory, or on Spark.
 
-    Spark it is where the caller names a cluster, or data that only Spark can read (`remote`).
+    Spark it is where the caller names a cluster, or the address of data that only Spark can read (`remote`).
     """
     if asked not in ENGINES:
         raise UsageError(f"unknown engine {asked!r}; choose one of: {', '.join(ENGINES)}")
@@ -74,6 +76,11 @@ def choose_engine(asked: str, size: int, memory: int, master: str | None = None,
     if master is not None:
         return EngineChoice("spark", f"on {master}")
     if remote:
+        if not is_at_hand():
+            raise UsageError(
+                f"{remote}: only Spark reads {scheme_of(remote)}://, and no Spark session is active; "
+                'name a cluster (--master URL, master="…"), or copy the file here and give its path'
+            )
         return EngineChoice("spark", "only Spark reads such addresses")
     if size * tuning.MEMORY_PER_INPUT > memory:
         return EngineChoice("spark", f"{size:,} bytes of input are too many for {memory:,} bytes of memory")

@@ -13,7 +13,6 @@ a list                    of any of these
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,13 +23,13 @@ from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
 from tidelog.languages import LANGUAGES
+from tidelog.model.addresses import data_address, scheme_of, text_path
 from tidelog.model.terms import Fact, Term
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Rule, RuleFile
 
 PROGRAM_SUFFIXES = (".rls", ".dl", *LANGUAGES)
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _MOST_FILES = 1000  # whose prefixes are read
 _MOST_NOTES = 6  # about prefixes
 _COMPRESSION = 10  # how many times larger RDF text is than its gzip
@@ -68,9 +67,9 @@ class Input:
         return replace(self, batches=skipping)
 
     @property
-    def is_remote(self) -> bool:
-        """Whether only Spark can read a part of the input."""
-        return any(isinstance(source, formats.RemoteSource) for source in self.batches)
+    def remote(self) -> str:
+        """The address of a part that only Spark can read; '' if there is none."""
+        return next((source.url for source in self.batches if isinstance(source, formats.RemoteSource)), "")
 
     def nbytes(self) -> int:
         """About how many bytes the files have. Data in memory is not counted."""
@@ -116,20 +115,28 @@ class Input:
             self.prefixes |= source.prefixes
         elif formats.table_kind(source):
             self.batches += _batches(*formats.as_relation(source, relation))
-        elif isinstance(source, str) and _URL.match(source):
-            self.batches.append(formats.RemoteSource(source, relation))
         elif isinstance(source, str | Path):
-            for path in expand_paths([source]):
-                self.add_path(path, relation)
+            self._add_address(source, relation)
         elif _is_graph(source):
             self.batches.append([formats.from_rdflib(source)])
         else:
             return False
         return True
 
+    def _add_address(self, source: str | Path, relation: str | None) -> None:
+        address = data_address(source)
+        if isinstance(address, str):
+            if address.endswith(PROGRAM_SUFFIXES):
+                text_path(address)  # raises
+            self.batches.append(formats.RemoteSource(address, relation))
+        else:
+            for path in expand_paths([address]):
+                self.add_path(path, relation)
+
 
 def read_text(path: Path) -> str:
     """The text of a UTF-8 file."""
+    path = text_path(path)
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -149,14 +156,13 @@ def read_program(path: Path, parameters: Mapping[str, Term] | None = None) -> Ru
 
 def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
     """The files of paths and glob patterns. A pattern without a match is an error."""
-    for pattern in patterns:
-        path = Path(pattern)
-        if path.exists() or not glob.has_magic(str(pattern)):
+    for path in map(text_path, patterns):
+        if path.exists() or not glob.has_magic(str(path)):
             yield path
             continue
-        matches = sorted(glob.glob(str(pattern), recursive=True))
+        matches = sorted(glob.glob(str(path), recursive=True))
         if not matches:
-            raise InputError(f"{pattern}: no file matches this pattern")
+            raise InputError(f"{path}: no file matches this pattern")
         yield from map(Path, matches)
 
 
@@ -209,9 +215,9 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
 
 
 def _looks_like_path(text: str) -> bool:
-    """Whether a text has no spaces and brackets, and ends like the name of a known file. Facts end with a dot."""
+    """Whether a text has no spaces and brackets, and is a URL or ends like a known file. Facts end with a dot."""
     return not any(c.isspace() or c in "([\"'" for c in text) and (
-        text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text))
+        text.endswith(PROGRAM_SUFFIXES) or formats.is_known(Path(text)) or bool(scheme_of(text))
     )
 
 
@@ -255,7 +261,7 @@ def _add_rules(result: Input, source: object, prefixes: Prefixes) -> None:
     if isinstance(source, Rule):
         result.rules.append(source)
     elif isinstance(source, Path) or (isinstance(source, str) and _looks_like_path(source)):
-        result.add_program(_rules_only(Path(source)), Path())
+        result.add_program(_rules_only(text_path(source)), Path())
     elif isinstance(source, str):
         result.add_program(parse_program(source, only="rules", prefixes=prefixes), Path())
     elif isinstance(source, Iterable):

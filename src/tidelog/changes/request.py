@@ -76,9 +76,9 @@ class ChangeRequest:
         return self.add.nbytes() + self.remove.nbytes()
 
     @property
-    def is_remote(self) -> bool:
-        """Whether only Spark can read some of the data."""
-        return self.add.is_remote or self.remove.is_remote
+    def remote(self) -> str:
+        """The address of data that only Spark can read; '' if there is none."""
+        return self.add.remote or self.remove.remote
 
 
 def prefix_request(

@@ -89,7 +89,7 @@ class ProgressCluster:
     """A cluster that reports its progress: `report` is called before each job."""
 
     def __init__(self, cluster: Cluster) -> None:
-        self.cores = cluster.cores
+        self.cores, self.spark = cluster.cores, cluster.spark
         self.jobs = 0
         self.report: Callable[[], None] = _no_report
         self._cluster = cluster

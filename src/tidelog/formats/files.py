@@ -43,6 +43,7 @@ from tidelog.formats.writers import (
     write_rdf,
     write_turtle_blocks,
 )
+from tidelog.model.addresses import output_path, text_path
 from tidelog.model.terms import NOT_IN_IRI, TRIPLE, Term
 from tidelog.rules.syntax import Export, Import
 
@@ -246,9 +247,10 @@ def read_import(directive: Import, folder: Path) -> FactFile:
     resource = _resource(directive)
     if resource is None:
         raise InputError(f"@import {directive.predicate} names no file; say resource=…", directive.location)
-    if re.match(r"https?:", resource):
-        raise InputError(f"{resource} is not fetched; download it and import the file", directive.location)
-    path = folder / resource
+    try:
+        path = folder / text_path(resource)
+    except UsageError as error:
+        raise InputError(str(error), directive.location) from None
     parameters = directive.parameters
     if directive.format in (*_WITH_GRAPHS, "rdf") and "graphs" not in parameters:
         parameters = {**parameters, "graphs": True}
@@ -264,7 +266,7 @@ def export_path(directive: Export, folder: Path) -> Path:
     """The file of an `@export`: its `resource`, or a file with the name of the predicate."""
     resource = _resource(directive)
     if resource is not None:
-        return folder / resource
+        return folder / output_path(resource)
     name = format_name(Path(), directive.format)
     zipped = options(directive.predicate, directive.parameters).gzip
     return folder / f"{relation_file(directive.predicate, name)}{'.gz' if zipped else ''}"
@@ -334,6 +336,7 @@ def blocks_of(rows: Iterable[Sequence[Term]]) -> Iterator[TermBlock]:
 @contextmanager
 def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]:
     """A stream to a temporary file, which is renamed to `path` at the end."""
+    path = output_path(path)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with open(aside, "wb") as raw:

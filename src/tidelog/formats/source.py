@@ -24,6 +24,7 @@ from typing import IO, cast
 
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, Location, UsageError
+from tidelog.model.addresses import scheme_of
 
 CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
@@ -203,4 +204,7 @@ class RemoteSource:
     relation: str | None = None
 
     def __iter__(self) -> Iterator[Batch]:
-        raise UsageError(f'{self.url}: only Spark can read this; load it with engine="spark"')
+        raise UsageError(
+            f"{self.url}: only Spark reads {scheme_of(self.url)}://; "
+            'use engine="spark" on a cluster that has access, or copy the file here and give its path'
+        )

@@ -26,6 +26,7 @@ from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
 from tidelog.knowledge_base.session import Session
 from tidelog.knowledge_base.snapshot import Snapshot
+from tidelog.model.addresses import output_path
 from tidelog.model.terms import Fact
 
 
@@ -58,7 +59,7 @@ class Changes(Session):
         >>> len(kb.load(path).added)
         2
         """
-        aside = None if quarantine is None else Path(quarantine)
+        aside = None if quarantine is None else output_path(quarantine)
         options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
         with self._writing() as now:
             request = ChangeRequest(read_files(sources, relation), options=self._checked(options, now))
@@ -167,7 +168,7 @@ class Changes(Session):
     def _chosen_engine(self, now: Snapshot, request: ChangeRequest) -> EngineChoice:
         """Where a change is made, and why."""
         options, memory = request.options, self._settings.memory_budget
-        choice = choose_engine(options.engine, request.nbytes(), memory, options.master, request.is_remote)
+        choice = choose_engine(options.engine, request.nbytes(), memory, options.master, request.remote)
         if choice.engine == "spark" and {**now.state.options, **options.settings}.get("equality", OFF) != OFF:
             raise UsageError(
                 'a knowledge base with equality="rewriting" is changed by the local engine: engine="local"'
@@ -210,7 +211,7 @@ class WhatIf(Changes):
         now = self._now()
         options = self._options(now, algorithm, engine, master)
         request = read_request(add, remove, add_rules, remove_rules, now.state.prefixes, options)
-        is_large = engine == "spark" or request.nbytes() > tuning.PREDICTION_BYTES
+        is_large = engine == "spark" or bool(request.remote) or request.nbytes() > tuning.PREDICTION_BYTES
         predicted = None if is_large else _predict(now, request)
         return replace(self._preview(now, request), predicted=predicted)
 

@@ -116,7 +116,8 @@ class Explanations(Session):
         >>> kb.explain_all("alert(?x)").to_rows()
         [('alert(a)', 'rule', 1, None, ['hot(a)', 'old(a)'])]
         """
-        chosen = choose_engine(engine, 0, self._settings.memory_budget, master, remote=spark is not None)
+        asked = "spark" if spark is not None and engine == "auto" else engine
+        chosen = choose_engine(asked, 0, self._settings.memory_budget, master)
         if chosen.engine == "local":
             now = self._now()
             table = explain_all(now.engine, now.state, pattern, depth, deep)

@@ -12,6 +12,7 @@ from tidelog.changes.constraints import Inconsistency, inconsistencies
 from tidelog.errors import UsageError
 from tidelog.knowledge_base.session import Session
 from tidelog.knowledge_base.snapshot import Snapshot
+from tidelog.model.addresses import output_path
 from tidelog.model.terms import TRIPLE, is_helper
 from tidelog.queries.answers import Answers, FactAnswers, rows_among
 from tidelog.queries.datalog import Kind, ask, check_kind
@@ -143,14 +144,14 @@ class Questions(Session):
         >>> [(w.predicate, w.facts) for w in kb.export(tempfile.mkdtemp() + "/out", format="csv")]
         [('p', 1), ('q', 1)]
         """
-        now = self._now()
+        now, target = self._now(), output_path(out)
         if choose_engine(engine, 0, 0, master).engine == "spark":
             from tidelog.engines.spark.dataframes import exporting
 
             source, few = self._export_source(now, kind), None if relations is None else list(relations)
             with exporting.spark_cluster(master) as cluster:
                 return exporting.export(
-                    cluster, source, few, Path(out), format, overwrite=overwrite, partition_by=partition_by
+                    cluster, source, few, target, format, overwrite=overwrite, partition_by=partition_by
                 )
         facts = now.of_kind(kind)
         chosen = (
@@ -158,7 +159,7 @@ class Questions(Session):
         )
         answers = {p: now.answers(facts, p) for p in sorted(chosen)}
         return export(
-            answers, Path(out), format, overwrite=overwrite, partition_by=partition_by, prefixes=now.state.prefixes
+            answers, target, format, overwrite=overwrite, partition_by=partition_by, prefixes=now.state.prefixes
         )
 
     def _export_source(self, now: Snapshot, kind: Kind) -> ExportSource:

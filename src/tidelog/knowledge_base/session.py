@@ -22,6 +22,7 @@ from tidelog.changes.state import State, StateOnDisk, restored
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.errors import UsageError
 from tidelog.knowledge_base.snapshot import Snapshot, UnreadVersion
+from tidelog.model.addresses import directory_path
 from tidelog.rules.syntax import Rule
 from tidelog.settings import Settings
 from tidelog.store.records import Version
@@ -58,8 +59,8 @@ class Session:
         self._log: list[Version] = []  # of a knowledge base in memory
         self._changing, self._changer = Lock(), 0  # held for a change; the thread that makes it
         self._preparing, self._replacing = Lock(), Lock()  # held to prepare a version for readers; to replace `_held`
-        self._root = None if path is None else Path(path)  # also of an older version, which has no store
-        self._store = None if path is None else Store(Path(path), create=create and not read_only)
+        self._root = None if path is None else directory_path(path)  # also of an older version, which has no store
+        self._store = None if self._root is None else Store(self._root, create=create and not read_only)
         self._spark_backend: SparkBackend | None = None
         self._watches = Watches(self._settings)
         engine = LocalEngine(self._settings)

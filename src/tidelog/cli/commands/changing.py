@@ -16,6 +16,7 @@ from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to
 from tidelog.cli.output import print_json, print_table, warn, working
 from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview
 from tidelog.errors import InputError, StoreError, UsageError
+from tidelog.model.addresses import directory_path, scheme_of
 
 if TYPE_CHECKING:
     from tidelog.changes.result import Change
@@ -47,6 +48,7 @@ def run_init(options: Namespace) -> int:
     """Create a knowledge base. It is built under another name and renamed last, so it is never seen half-made."""
     import tidelog
 
+    directory_path(options.kb)
     _refuse_occupied(options.kb)
     with _renamed_when_complete(options.kb) as folder, tidelog.open(folder) as kb:
         _apply_settings(kb, options)
@@ -250,6 +252,8 @@ def _source(text: str) -> str | Path:
         return sys.stdin.read()
     if _is_file(text):
         return Path(text)
+    if scheme_of(text):
+        return text
     if not any(c in text for c in "(["):
         raise InputError(f"{text}: there is no such file, and a fact or rule looks like 'parent(ann, bob) .'")
     return text

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.cli.output import print_json, print_rows, print_table, progress, warn
+from tidelog.model.addresses import output_path
 
 if TYPE_CHECKING:
     from tidelog.adapters.nemo_runner import RunResult
@@ -138,10 +139,11 @@ def run_generate(options: Namespace) -> int:
     """Write benchmark data of any size. The same seed gives the same data."""
     from tidelog.generate import cliques, el, lubm
 
+    out = output_path(options.out)
     if options.dataset == "lubm":
-        facts = lubm.write(options.size, options.out, seed=options.seed, format=options.format)
+        facts = lubm.write(options.size, out, seed=options.seed, format=options.format)
     else:
-        facts = {"el": el, "cliques": cliques}[options.dataset].write(options.size, options.out, seed=options.seed)
+        facts = {"el": el, "cliques": cliques}[options.dataset].write(options.size, out, seed=options.seed)
     if options.json:
         print_json({"dataset": options.dataset, "size": options.size, "facts": facts, "out": str(options.out)})
     else:

@@ -329,5 +329,5 @@ URLS = ["hdfs://host/data/*.nt", "s3a://bucket/a.ttl", "abfss://c@account/x.csv"
 @pytest.mark.parametrize("url", URLS)
 def test_urls_are_left_to_spark(url: str) -> None:
     assert read_files([url]).batches == read_facts(url).batches == [RemoteSource(url)]
-    with pytest.raises(UsageError, match='only Spark can read this; load it with engine="spark"'):
+    with pytest.raises(UsageError, match=r'only Spark reads .*://; use engine="spark" on a cluster'):
         list(RemoteSource(url))

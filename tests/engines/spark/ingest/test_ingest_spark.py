@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 import pytest
 
+import tidelog
 from tests.engines.spark.ingest.ingested import Outcome, here, loaded, outcome
 from tests.engines.spark.ingest.test_ingest import BAD, NT, data, sources_of
 from tidelog import formats
+from tidelog.changes.inputs import Input
 from tidelog.dictionary import Dictionary
 from tidelog.engines.spark.cluster.cluster import SparkCluster
 from tidelog.engines.spark.ingest.ingest import IngestSource
@@ -128,3 +130,25 @@ def test_bad_lines_are_counted_there_too(spark: SparkSession, tmp_path: Path) ->
     assert found.ingested.bad == len(records) == 3
     assert len({f.args for f in found.facts()}) == sum(found.counts().values()) == 9
     assert [r["text"] for r in records] == [lines[r["line"] - 1] for r in records]
+
+
+def test_a_knowledge_base_loads_what_only_spark_reads(spark: SparkSession, data: Path) -> None:
+    """The same as the local engine loads; the address of a local file stands for one of a cluster."""
+    path = data / "zipped.nt.gz"
+    with tidelog.open() as expected, tidelog.open() as kb:
+        expected.load(path)
+        change = kb.load(Input(batches=[named(path)]))
+        assert (change.engine, kb.digest()) == ("spark", expected.digest())
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("s3a://bucket/a.nt", "s3a://bucket/a.nt: this Spark cannot read s3a://; add the package"),
+        ("noscheme://bucket/*.ttl", r"noscheme://bucket/\*.ttl: this Spark cannot read noscheme://; add the package"),
+        ("hdfs://127.0.0.1:1/a.nt", "hdfs://127.0.0.1:1/a.nt: Spark cannot read it: .*Call From .* Connection refused"),
+    ],
+)
+def test_an_address_that_spark_cannot_read_is_one_sentence(spark: SparkSession, url: str, message: str) -> None:
+    with tidelog.open() as kb, pytest.raises(InputError, match=message):
+        kb.load(url)

@@ -66,6 +66,11 @@ class FrameInput:
 
 class Cluster(Protocol):
     @property
+    def spark(self) -> SparkSession | None:
+        """The session, if there is one."""
+        ...
+
+    @property
     def cores(self) -> int:
         """The number of tasks that run at the same time."""
         ...
@@ -77,6 +82,8 @@ class Cluster(Protocol):
 
 class InProcess:
     """Runs the tasks in this process, one after the other: for tests, and to measure the overhead of Spark."""
+
+    spark = None
 
     def __init__(self, cores: int = 1) -> None:
         self.cores = cores

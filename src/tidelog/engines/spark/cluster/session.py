@@ -35,6 +35,17 @@ _LOG4J, _LOGGING = "LOG4J_CONFIGURATION_FILE", Path(__file__).parent / "log4j2.p
 _SHORT_LIVED = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 
+def is_at_hand() -> bool:
+    """Whether a session is active, or the environment names a master, so that Spark is used without a request."""
+    if os.environ.get("SPARK_MASTER"):
+        return True
+    if "pyspark.sql" not in sys.modules:
+        return False
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession() is not None
+
+
 @contextmanager
 def session(given: SparkSession | None = None, master: str | None = None) -> Iterator[SparkSession]:
     """Yield the session to use. A session that was started here is stopped at the end."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -32,6 +31,7 @@ from tidelog.engines.spark.dataframes.columns import (
 )
 from tidelog.engines.spark.dataframes.frames import ShownFacts, VersionView, view
 from tidelog.errors import UsageError
+from tidelog.model.addresses import directory_path
 from tidelog.model.terms import TRIPLE, Term, column_names, iri, plain
 from tidelog.queries.datalog import Kind, check_kind
 
@@ -66,7 +66,7 @@ def read_options(options: Mapping[str, str]) -> Options:
         raise UsageError('name the directory of a knowledge base: spark.read.format("tidelog").load("family.kb")')
     check_kind(kind := given.get("kind", "all"))
     return Options(
-        path=str(Path(given["path"].removeprefix("file://")).absolute()),
+        path=str(directory_path(given["path"]).absolute()),
         relation=given.get("relation", TRIPLE),
         kind=cast(Kind, kind),
         as_of=_number("asOf", given),

@@ -24,7 +24,7 @@ import pyarrow as pa
 from tidelog import tuning
 from tidelog.dictionary import Dictionary
 from tidelog.dictionary.dictionary import MAX_TERMS
-from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
+from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, Stage
 from tidelog.engines.spark.ingest.assign_ids import (
     IdAssignment,
     Routing,
@@ -232,7 +232,7 @@ class _IngestJob:
 
     def _input(self, parsing: ParseTask, source: FrameSource | RemoteSource, number: int, counted: bool) -> FrameInput:
         if isinstance(source, RemoteSource):
-            assert isinstance(self.cluster, SparkCluster), "only Spark can read from URLs"
+            assert self.cluster.spark is not None, "only Spark can read from URLs"
             return remote_input(self.cluster.spark, parsing, source, number, counted)
         frame = FrameRelation(source.predicate, marked_columns(source.frame.schema), number)
         return FrameInput(cast("DataFrame", source.frame), partial(parse_rows, parsing, frame))

@@ -27,6 +27,7 @@ from tidelog.errors import InputError
 from tidelog.formats import OnBadLine, RemoteSource
 from tidelog.formats.ntriples import Dialect, parse_chunk
 from tidelog.formats.source import SCOPE_SAMPLE, scope_of
+from tidelog.model.addresses import scheme_of
 from tidelog.model.terms import TRIPLE
 
 if TYPE_CHECKING:
@@ -57,6 +58,24 @@ def remote_input(
     spark: SparkSession, parsing: ParseTask, source: RemoteSource, number: int, counted: bool
 ) -> FrameInput:
     """A source in the first stage of ingest. `counted`: count the lines, because there are bad lines."""
+    try:
+        return _input(spark, parsing, source, number, counted)
+    except Exception as error:  # its class depends on the kind of session and on the file system
+        raise _unreadable(source.url, str(error)) from None
+
+
+def _unreadable(url: str, reason: str) -> InputError:
+    """The error for an address that Spark cannot read. `reason` is the text of its exception."""
+    if "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason:
+        return InputError(
+            f"{url}: this Spark cannot read {scheme_of(url)}://; add the package of this file system to its session, "
+            "for s3a:// --conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION; see docs/deploy.md"
+        )
+    lines = [line for line in reason.splitlines() if line.strip(": ") and "error occurred while calling" not in line]
+    return InputError(f"{url}: Spark cannot read it: {lines[0].strip(': ') if lines else 'no reason given'}")
+
+
+def _input(spark: SparkSession, parsing: ParseTask, source: RemoteSource, number: int, counted: bool) -> FrameInput:
     name = formats.format_name(Path(source.url), None)
     if name not in ("ntriples", "nquads"):
         frame = spark.read.format("binaryFile").load(source.url).select("path", "content")
