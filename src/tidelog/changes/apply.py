@@ -19,7 +19,7 @@ from tidelog.changes.choose import Choice, choose
 from tidelog.changes.constraints import check_constraints, new_inconsistencies
 from tidelog.changes.local_backend import LocalBackend
 from tidelog.changes.request import ChangeRequest
-from tidelog.changes.state import State
+from tidelog.changes.state import COLUMNS, State
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
@@ -44,7 +44,9 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     constraints = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, new, outcome.I))
     check_constraints(engine, constraints, outcome, strict=options.strict)
     seconds = time.perf_counter() - start
-    notes = (*request.add.notes, *request.add.merged_prefixes(before.prefixes)[1])
+    _, of_prefixes = request.add.merged_prefixes(before.prefixes)
+    _, of_columns = request.add.merged_columns(before.columns)
+    notes = (*request.add.notes, *of_prefixes, *of_columns)
     found = new_inconsistencies(engine, constraints, outcome)
     return AppliedChange(
         backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes, found
@@ -95,6 +97,9 @@ def with_new_rules(before: State, request: ChangeRequest) -> State:
         prefixes = {p: iri for p, iri in prefixes.items() if p not in request.remove_prefixes}
     if request.options.settings:
         options = changed_options(before, request.options.settings)
+    columns, _ = request.add.merged_columns(before.columns)
+    if columns != before.columns:
+        options = {**options, COLUMNS: columns}
     version = before.version + 1
     return replace(before, program=program, arities=arities, prefixes=prefixes, options=options, version=version)
 

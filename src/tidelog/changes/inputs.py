@@ -22,9 +22,10 @@ from typing import cast
 from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.errors import InputError, UsageError
+from tidelog.formats import ReadingOptions
 from tidelog.languages import LANGUAGES
 from tidelog.model.addresses import data_address, scheme_of, text_path
-from tidelog.model.terms import Fact, Term
+from tidelog.model.terms import TRIPLE, Fact, Term
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Rule, RuleFile
 
@@ -36,6 +37,8 @@ _COMPRESSION = 10  # how many times larger RDF text is than its gzip
 
 Prefixes = Mapping[str, str]
 NONE: Prefixes = MappingProxyType({})
+
+BY_NAME = ReadingOptions()  # the name of a file gives its format and its relation
 
 # A source of facts: a file (`formats.FactFile`), a DataFrame, a URL, or parsed rows.
 Batches = Iterable[Batch]
@@ -51,6 +54,7 @@ class Input:
     prefixes: dict[str, str] = field(default_factory=dict)  # of texts and programs; they replace older ones
     file_prefixes: list[tuple[Path, Prefixes]] = field(default_factory=list)  # of RDF files; older ones stay
     notes: list[str] = field(default_factory=list)  # sentences about what is probably not meant
+    columns: dict[str, list[str]] = field(default_factory=dict)  # relation -> names of its columns
 
     def add_program(self, program: RuleFile, folder: Path) -> None:
         """Add the facts, rules and imports of a program; paths are relative to its folder."""
@@ -76,9 +80,10 @@ class Input:
         files = (source for source in self.batches if isinstance(source, formats.FactFile))
         return sum(f.size * (_COMPRESSION if f.path.suffix == ".gz" else 1) for f in files if f.path.exists())
 
-    def add_path(self, path: Path, relation: str | None = None) -> None:
-        if path.suffix not in PROGRAM_SUFFIXES or path.is_dir():
-            found = _data(path, relation)
+    def add_path(self, path: Path, how: ReadingOptions = BY_NAME) -> None:
+        relation = how.relation
+        if path.suffix not in PROGRAM_SUFFIXES or path.is_dir() or how.format is not None:
+            found = formats.read_path(path, how)
             self.batches += found
             for file in found:
                 if isinstance(file, formats.FactFile):
@@ -88,12 +93,42 @@ class Input:
         else:
             raise UsageError(f"{path} is a program, whose facts say what they are; leave out relation={relation!r}")
 
+    def add_rows(self, relation: str, rows: object) -> None:
+        """Add the rows of one relation: a path, a table, or an iterable of tuples."""
+        if relation.startswith("("):
+            raise UsageError(f"{relation!r} cannot be the name of a relation: names in brackets are tidelog's own")
+        if isinstance(rows, Path):
+            self.add_path(rows, ReadingOptions(relation))
+            return
+        self.batches.append(_batches(relation, rows))
+        if formats.table_kind(rows):
+            self.add_columns(relation, formats.column_names_of(rows))
+
     def _add_file(self, file: formats.FactFile) -> None:
         """Add what is known about a file before its facts are read."""
-        if file.note:
-            self.notes.append(file.note)
+        if len(self.notes) < _MOST_NOTES:
+            self.notes += file.notes()
+        if file.options.predicate not in self.columns:
+            self.add_columns(file.options.predicate, file.columns())
         if len(self.file_prefixes) < _MOST_FILES and (prefixes := file.prefixes()):
             self.file_prefixes.append((file.path, prefixes))
+
+    def add_columns(self, relation: str, names: Iterable[object]) -> None:
+        """Add the names of the columns of a relation, if they are different words."""
+        words = [name for name in names if isinstance(name, str) and name]
+        if words and relation != TRIPLE and len(set(words)) == len(list(names)):
+            self.columns[relation] = words
+
+    def merged_columns(self, before: Mapping[str, list[str]]) -> tuple[Mapping[str, list[str]], list[str]]:
+        """The names of all columns after this input is added, and notes about those that are new but do not count."""
+        if not self.columns:
+            return before, []
+        notes = [
+            f"{relation}: its columns stay {', '.join(before[relation])}; this data calls them {', '.join(names)}"
+            for relation, names in self.columns.items()
+            if before.get(relation, names) != names
+        ]
+        return {**self.columns, **before}, notes
 
     def merged_prefixes(self, before: Prefixes) -> tuple[Prefixes, list[str]]:
         """All prefixes after this input is added to those `before`, and notes about those that files do not get."""
@@ -106,32 +141,35 @@ class Input:
             notes[_MOST_NOTES - 1 :] = [f"{len(notes) - _MOST_NOTES + 1:,} more prefixes stay as they are"]
         return merged, notes
 
-    def add_source(self, source: object, relation: str | None = None) -> bool:
+    def add_source(self, source: object, how: ReadingOptions = BY_NAME) -> bool:
         """Add a table, a graph, a URL or a path; return whether the source is one. Raises if it cannot be read."""
         if isinstance(source, Input):
             self.facts += source.facts
             self.batches += source.batches
             self.rules += source.rules
             self.prefixes |= source.prefixes
+            self.file_prefixes += source.file_prefixes
+            self.notes += source.notes
+            self.columns |= source.columns
         elif formats.table_kind(source):
-            self.batches += _batches(*formats.as_relation(source, relation))
+            self.add_rows(*formats.as_relation(source, how.relation))
         elif isinstance(source, str | Path):
-            self._add_address(source, relation)
+            self._add_address(source, how)
         elif _is_graph(source):
             self.batches.append([formats.from_rdflib(source)])
         else:
             return False
         return True
 
-    def _add_address(self, source: str | Path, relation: str | None) -> None:
+    def _add_address(self, source: str | Path, how: ReadingOptions) -> None:
         address = data_address(source)
         if isinstance(address, str):
             if address.endswith(PROGRAM_SUFFIXES):
                 text_path(address)  # raises
-            self.batches.append(formats.RemoteSource(address, relation))
+            self.batches.append(formats.RemoteSource(address, how.relation))
         else:
             for path in expand_paths([address]):
-                self.add_path(path, relation)
+                self.add_path(path, how)
 
 
 def read_text(path: Path) -> str:
@@ -166,17 +204,13 @@ def expand_paths(patterns: Iterable[str | Path]) -> Iterator[Path]:
         yield from map(Path, matches)
 
 
-def read_files(sources: Iterable[object], relation: str | None = None) -> Input:
-    """Reads data files, programs, directories, rdflib graphs and tables. `relation` is the relation of their rows."""
+def read_files(sources: Iterable[object], how: ReadingOptions = BY_NAME) -> Input:
+    """Reads data files, programs, directories, rdflib graphs and tables."""
     result = Input()
     for source in sources:
-        if not result.add_source(source, relation):
+        if not result.add_source(source, how):
             raise UsageError(f"cannot load {type(source).__name__}; give a path, a glob, an rdflib Graph or a table")
     return result
-
-
-def _data(path: Path, relation: str | None) -> list[Batches]:
-    return formats.read_folder(path, relation) if path.is_dir() else [formats.read(path, predicate=relation)]
 
 
 def _is_graph(source: object) -> bool:
@@ -197,7 +231,8 @@ def _add_facts(result: Input, source: object, prefixes: Prefixes) -> None:
     if isinstance(source, str) and not _looks_like_path(source):
         result.add_program(parse_program(source, only="facts", prefixes=prefixes), Path())
     elif isinstance(source, Mapping):
-        result.batches += [each for name, rows in source.items() for each in _batches(str(name), rows)]
+        for name, rows in source.items():
+            result.add_rows(str(name), rows)
     elif isinstance(source, Fact):
         result.facts.append(source)
     elif isinstance(source, Sequence) and not isinstance(source, str) and all(isinstance(f, Fact) for f in source):
@@ -221,19 +256,15 @@ def _looks_like_path(text: str) -> bool:
     )
 
 
-def _batches(name: str, rows: object) -> list[Batches]:
-    """The sources of the rows of one relation."""
-    if name.startswith("("):
-        raise UsageError(f"{name!r} cannot be the name of a relation: names in brackets are tidelog's own")
-    if isinstance(rows, Path):
-        return _data(rows, name)
+def _batches(name: str, rows: object) -> Batches:
+    """The source of the rows of one relation."""
     kind = formats.table_kind(rows)
     if kind is not None:
-        return [_table(kind, name, rows)]
+        return _table(kind, name, rows)
     if isinstance(rows, formats.DeltaReading):
-        return [rows]
+        return rows
     if isinstance(rows, Iterable) and not isinstance(rows, str):
-        return [[formats.from_rows(name, rows)]]
+        return [formats.from_rows(name, rows)]
     raise UsageError(
         f"the rows of {name} must be an iterable of tuples, a DataFrame, an Arrow or Delta table, or a Path, "
         f"not {type(rows).__name__}"

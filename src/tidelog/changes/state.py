@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import cast
 
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.update import RuleChange
@@ -16,7 +17,7 @@ from tidelog.changes.result import Difference, only_in
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
-from tidelog.model.terms import is_helper
+from tidelog.model.terms import column_names, is_helper
 from tidelog.queries.answers import FactAnswers
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.parsing.parser import parse_rules
@@ -27,6 +28,7 @@ from tidelog.store.digest import digest, sum_of_facts
 from tidelog.store.records import Metadata, Sums
 from tidelog.store.store import Store, StoredVersion
 
+COLUMNS = "columns"  # the option with the names of columns
 # Strings and IRIs are passed over, so that a question mark in them is no variable.
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|<[^>]*>|\?\w+')
 
@@ -45,6 +47,16 @@ class State:
     options: Mapping[str, object] = field(default_factory=dict)  # settings that belong to the knowledge base
     metadata: Metadata = field(default_factory=Metadata)  # rules, prefixes and options of a version on disk,
     sums: Sums | None = None  # and what its digest is made of
+
+    @property
+    def columns(self) -> Mapping[str, list[str]]:
+        """The names of the columns of relations, as far as data gave names."""
+        return cast(Mapping[str, list[str]], self.options.get(COLUMNS, {}))
+
+    def columns_of(self, name: str, arity: int) -> list[str]:
+        """The names of the columns of a relation: from data, or else numbered."""
+        names = self.columns.get(name, [])
+        return list(names) if len(names) == arity else column_names(name, arity)
 
     def expand(self, predicate: str) -> str:
         """The full name of a relation that may be written with a prefix or in brackets."""

@@ -9,13 +9,13 @@ from tidelog.formats.files import (
     is_known,
     is_rdf,
     read,
-    read_folder,
     read_import,
     relation_file,
     write,
     write_table,
     written_aside,
 )
+from tidelog.formats.folders import read_path
 from tidelog.formats.objects import (
     FrameSource,
     SparkFrame,
@@ -26,6 +26,7 @@ from tidelog.formats.objects import (
     from_spark,
     marked_columns,
 )
+from tidelog.formats.options import Reading, ReadingOptions, reading_options
 from tidelog.formats.prefixes import is_prefix
 from tidelog.formats.source import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, OnBadLine, RemoteSource, Span
 from tidelog.formats.tables import (
@@ -34,6 +35,7 @@ from tidelog.formats.tables import (
     DeltaTarget,
     as_relation,
     check_delta,
+    column_names_of,
     commit_delta,
     is_delta,
     table_kind,
@@ -55,6 +57,8 @@ __all__ = [
     "FactFile",
     "FrameSource",
     "OnBadLine",
+    "Reading",
+    "ReadingOptions",
     "RemoteSource",
     "Span",
     "SparkFrame",
@@ -62,6 +66,7 @@ __all__ = [
     "as_relation",
     "blocks_of",
     "check_delta",
+    "column_names_of",
     "commit_delta",
     "export_path",
     "format_name",
@@ -77,8 +82,9 @@ __all__ = [
     "marked_columns",
     "only_rdf",
     "read",
-    "read_folder",
     "read_import",
+    "read_path",
+    "reading_options",
     "relation_file",
     "table_kind",
     "table_name",

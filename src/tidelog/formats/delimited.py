@@ -18,6 +18,7 @@ import csv
 import io
 import logging
 import re
+from calendar import monthrange
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
@@ -78,6 +79,36 @@ def guess(cell: str) -> Term:
     return iri(text) if _IRI.fullmatch(text) else string(text)
 
 
+_DATE = r"-?[0-9]{4,}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])"
+_TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?"
+_ZONE = r"(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])?"
+_TYPED = re.compile(
+    rf"(?P<date>{_DATE}{_ZONE})|(?P<dateTime>{_DATE}[T ]{_TIME}{_ZONE})|(?P<time>{_TIME}{_ZONE})"
+    rf"|(?P<boolean>(?i:true|false))|(?P<double>{_DOUBLE.pattern}|NaN|[+-]?INF)"
+)
+
+
+def _is_day(text: str) -> bool:
+    """Whether the month at the start of a date or time has that day."""
+    year, month, day = text.removeprefix("-").split("-")[:3]
+    return int(day[:2]) <= monthrange(2000 + int(year) % 400, int(month))[1]
+
+
+def typed(cell: str) -> Term:
+    """The term of a cell if types are recognised: dates, times, booleans, all numbers; other cells as by `guess`."""
+    match = _TYPED.fullmatch(cell.strip())
+    if match is None or (match.lastgroup == "double" and _NUMBER.fullmatch(match[0])):
+        return guess(cell)
+    text, kind = match[0], str(match.lastgroup)
+    if kind == "boolean":
+        return _BOOLEANS[text.lower()]
+    if kind == "double":
+        return double(float(text))
+    if kind != "time" and not _is_day(text):
+        return guess(cell)
+    return literal(text.replace(" ", "T"), XSD + kind)
+
+
 def _decimal(text: str) -> Term:
     """The term of a number without exponent: an integer if it is whole, else a decimal without trailing zeros."""
     sign = "-" if text[0] == "-" else ""
@@ -127,6 +158,7 @@ def as_double(cell: str) -> Term | None:
 
 READERS: dict[str, Callable[[str], Term | None]] = {
     "any": guess,
+    "typed": typed,
     "string": string,
     "int": as_integer,
     "double": as_double,
@@ -274,6 +306,8 @@ def _arrow_reader(
 
 def _batch(rows: pa.RecordBatch, path: Path, options: FormatOptions) -> Batch:
     formats = options.columns or ("any",) * rows.num_columns
+    if options.types:
+        formats = tuple("typed" if name == "any" else name for name in formats)
     columns = [_column(cells, name, path) for cells, name in zip(rows.columns, formats, strict=True) if name != "skip"]
     return batch_of_columns(options.predicate, columns)
 

@@ -1,9 +1,6 @@
-"""Reads and writes files and directories. The format is given or follows from the file name.
+"""Reads and writes files. The format is given or follows from the file name.
 
 A file is written under a temporary name and renamed at the end, so no incomplete file has the final name.
-
-A directory is the parts of one file (`edges.parquet/part-0.parquet`), a Delta table, or several relations. Names that
-start with a dot or an underscore are ignored, as in Spark.
 """
 
 from __future__ import annotations
@@ -20,21 +17,22 @@ from pathlib import Path
 from typing import IO, cast
 from urllib.parse import unquote
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from tidelog.dictionary.batch import Batch, compact_batch
 from tidelog.errors import InputError, UsageError
+from tidelog.formats import head
 from tidelog.formats.delimited import read_delimited
 from tidelog.formats.json_tree import read_json
 from tidelog.formats.ntriples import Dialect, read_lines
-from tidelog.formats.objects import read_parquet, row_group_spans
+from tidelog.formats.objects import parquet_columns, read_parquet, row_group_spans
 from tidelog.formats.options import FormatOptions, options
 from tidelog.formats.prefixes import declared_prefixes
 from tidelog.formats.rdf import read_rdf
 from tidelog.formats.recognise import rdf_format
 from tidelog.formats.source import OnBadLine, Span, blank_scope, file_size, is_zipped
-from tidelog.formats.tables import DeltaReading, is_delta, relation_of
 from tidelog.formats.writers import (
     TermBlock,
     write_delimited,
@@ -68,6 +66,8 @@ _RECOGNISED = ("turtle", "trig", "rdfxml", "jsonld")
 _WITH_GRAPHS = ("nquads", "trig")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _ROWS = 1 << 16
+
+Partition = tuple[tuple[str, Term], ...]
 
 
 def format_of(path: str | os.PathLike[str]) -> str | None:
@@ -112,18 +112,39 @@ class FactFile:
     format: str
     options: FormatOptions
     on_bad_line: OnBadLine | None = None  # called for each bad line, which is then skipped
+    partition: Partition = ()  # columns with one value, from the names of folders
     scope: Path | None = None  # the file that gives the scope of blank nodes, if this is a part of a directory
 
     def __iter__(self) -> Iterator[Batch]:
         return self.batches()
 
-    @property
-    def note(self) -> str:
-        """A sentence if the relation has another name than the file; else the empty text."""
+    def notes(self) -> list[str]:
+        """Sentences about what is probably not meant in this file."""
+        if self.format in _RDF:
+            return []
         relation, stem = self.options.predicate, _stem(self.path)
-        if self.format in _RDF or relation != relation_of_file(self.path) or relation in (stem, unquote(stem)):
-            return ""
-        return f"{self.path}: the relation is called {relation}; relation=… (--relation) gives another name"
+        renamed = relation == relation_of_file(self.path) and relation not in (stem, unquote(stem))
+        name = [f"{self.path}: the relation is called {relation}; relation=… (--relation) gives another name"]
+        others = head.notes(self.path, self.options, self._delimiter) if self.format != "parquet" else []
+        return name * renamed + others
+
+    def columns(self) -> list[str]:
+        """The names of the columns, if the file has them: from its header, its schema and its folders."""
+        chosen, last = self.options.columns, [name for name, _ in self.partition]
+        if self.format == "parquet":
+            names = parquet_columns(self.path)
+        elif self.format not in _RDF and (self.options.ignore_headers or last):
+            first = next(iter(head.first_rows(self.path, self.options, self._delimiter)), [])
+            names = [c.strip() if self.options.ignore_headers else f"arg{i}" for i, c in enumerate(first, 1)]
+        else:
+            return []
+        if chosen is not None and len(chosen) == len(names):
+            names = [name for name, format_ in zip(names, chosen, strict=True) if format_ != "skip"]
+        return [*names, *last] if names else []
+
+    @property
+    def _delimiter(self) -> str:
+        return _delimiter(self.format, self.options)
 
     def prefixes(self) -> dict[str, str]:
         """The prefixes that the first part of an RDF file declares."""
@@ -140,7 +161,8 @@ class FactFile:
 
     def batches(self, span: Span | None = None) -> Iterator[Batch]:
         limit = self.options.limit
-        return self._batches(span) if limit is None else _limited(self._batches(span), limit)
+        found = self._batches(span) if limit is None else _limited(self._batches(span), limit)
+        return (_with_constants(batch, self.partition) for batch in found) if self.partition else found
 
     def _batches(self, span: Span | None) -> Iterator[Batch]:
         path, name, chosen = self.path, self.format, self.options
@@ -149,7 +171,7 @@ class FactFile:
         if name == "json":
             return iter([read_json(path, chosen.predicate)])
         if name not in _RDF:
-            return read_delimited(path, chosen, _delimiter(name, chosen), self.on_bad_line)
+            return read_delimited(path, chosen, self._delimiter, self.on_bad_line)
         columns = _rdf_columns(name, chosen)
         if name in _LINES:
             return read_lines(path, self._dialect(columns), span, self.on_bad_line)
@@ -180,6 +202,8 @@ def read(
     dropped, or are the first column if the parameter `graphs` is true. Other RDF than the name says is recognised.
     """
     source = Path(path)
+    if format is None and "delimiter" in (parameters or {}) and not is_known(source):
+        format = "dsv"
     name = format_name(source, format)
     if name in _RECOGNISED and format in (None, "rdf"):
         name = rdf_format(source, name)
@@ -242,6 +266,14 @@ def _limited(batches: Iterator[Batch], limit: int) -> Iterator[Batch]:
         limit -= len(batch)
 
 
+def _with_constants(batch: Batch, partition: Partition) -> Batch:
+    """The batch with one more column for each constant."""
+    constants = pa.array([term.encode() for _, term in partition], batch.terms.type)
+    start, rows = len(batch.terms), len(batch)
+    columns = [np.full(rows, start + i, dtype=np.int32) for i in range(len(partition))]
+    return compact_batch(batch.predicate, pa.concat_arrays([batch.terms, constants]), [*batch.codes, *columns])
+
+
 def read_import(directive: Import, folder: Path) -> FactFile:
     """The facts of an `@import`; file names are relative to `folder`."""
     resource = _resource(directive)
@@ -290,15 +322,19 @@ def write(
     format: str | None = None,
     parameters: Mapping[str, object] | None = None,
     prefixes: Mapping[str, str] | None = None,
+    names: Sequence[str] = (),
 ) -> int:
-    """Write the rows of a relation from blocks of term texts; return the number of rows. Turtle uses the `prefixes`."""
+    """Write the rows of a relation from blocks of term texts; return the number of rows.
+
+    Turtle uses the `prefixes`. Parquet columns have the `names`; delimited text starts with them.
+    """
     target = Path(path)
     name = format_name(target, format)
     chosen = options(predicate, parameters)
     rows = _cut(blocks, chosen.limit)
     with written_aside(target, chosen.gzip) as stream:
         if name == "parquet":
-            return write_parquet(stream, rows, chosen)
+            return write_parquet(stream, rows, chosen, names)
         if name == "json":
             raise UsageError("json is only read; export as csv, tsv, dsv, parquet or an RDF format")
         if name in _LINES:
@@ -307,7 +343,7 @@ def write(
             return write_turtle_blocks(stream, rows, chosen, prefixes or {})
         if name in _RDF:
             return write_rdf(stream, rows, chosen, name)
-        return write_delimited(stream, rows, chosen, _delimiter(name, chosen))
+        return write_delimited(stream, rows, chosen, _delimiter(name, chosen), names)
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -352,32 +388,3 @@ def written_aside(path: Path, zipped: bool | None = None) -> Iterator[IO[bytes]]
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from error
     finally:
         aside.unlink(missing_ok=True)
-
-
-def read_folder(path: Path, predicate: str | None = None) -> list[Iterable[Batch]]:
-    """The sources in a directory, one for each file. Relations have the names of their files."""
-    if is_delta(path):
-        return [DeltaReading(path, predicate or relation_of(path))]
-    name = format_of(path)
-    if name is None:
-        found = [each for inside in _data(path) for each in _inside(inside, predicate)]
-        if not found:
-            raise InputError(f"{path}: there are no data files in this directory")
-        return found
-    whole = read(path, predicate=predicate or _relation(path))
-    parts = list(_data(path))
-    return [replace(whole, path=part, scope=parts[0]) for part in parts]
-
-
-def _inside(path: Path, predicate: str | None) -> list[Iterable[Batch]]:
-    return read_folder(path, predicate) if path.is_dir() else [read(path, predicate=predicate or _relation(path))]
-
-
-def _relation(path: Path) -> str | None:
-    """The relation of a file by its name; None for RDF, which is always `triple`."""
-    whole = read(path)
-    return None if is_rdf(whole.format) else whole.options.predicate
-
-
-def _data(folder: Path) -> Iterator[Path]:
-    return (each for each in sorted(folder.iterdir()) if not each.name.startswith((".", "_")))

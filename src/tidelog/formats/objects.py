@@ -7,8 +7,9 @@ is converted once; rows are codes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -183,6 +184,17 @@ def read_parquet(path: Path, options: FormatOptions, span: Span | None = None) -
         groups = range(file.num_row_groups) if span is None else range(*span)
         for rows in file.iter_batches(_ROWS, list(groups), chosen) if groups else ():
             yield from_arrow(options.predicate, rows)
+
+
+_UNNAMED = re.compile(r"(?:c|arg)\d+")
+
+
+def parquet_columns(path: Path) -> list[str]:
+    """The names of the columns of a Parquet file; none if they are only numbers, or if the file cannot be read."""
+    with suppress(InputError), _opened_parquet(path) as file:
+        names: list[str] = file.schema_arrow.names
+        return [] if all(map(_UNNAMED.fullmatch, names)) else names
+    return []
 
 
 def row_group_spans(path: Path, size: int) -> Iterator[tuple[Span, int]]:

@@ -6,14 +6,20 @@ Values are Python values or terms: `format=(string, int)` in a rule file gives p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypedDict
 
 from tidelog.errors import UsageError
 from tidelog.model.terms import Term, plain
 
 CELL_FORMATS = ("any", "string", "int", "double", "skip")
+_PARAMETERS = {"header": "ignore_headers"}  # argument of `load` -> parameter
+_NAMED_DELIMITERS = {"\\t": "\t", "tab": "\t"}
 _COMPRESSIONS = {"gzip": True, "gz": True, "none": False, "": False}
-_KNOWN = ("resource", "format", "delimiter", "ignore_headers", "limit", "compression", "quoting", "base", "graphs")
+_KNOWN = (
+    *("resource", "format", "delimiter", "ignore_headers", "limit", "compression", "quoting", "types", "base"),
+    "graphs",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +33,42 @@ class FormatOptions:
     limit: int | None = None
     gzip: bool | None = None
     quoting: bool = True
+    types: bool = False  # dates, times, booleans and numbers with exponents are recognised
     base: str | None = None
     graphs: bool = False  # named graphs are the first column, as in Nemo; else they are dropped
+
+
+class Reading(TypedDict, total=False):
+    """How `KnowledgeBase.load` reads files.
+
+    `format` is the format of files whose name does not say it. `header`: the first row has the names of the columns.
+    `delimiter` separates the cells. `types`: dates, times, booleans and numbers with exponents are recognised.
+
+    >>> Reading(header=True, delimiter=";")
+    {'header': True, 'delimiter': ';'}
+    """
+
+    format: str
+    header: bool
+    delimiter: str
+    types: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingOptions:
+    """How to read a file: the relation of its rows, its format (None: by its name), and other parameters."""
+
+    relation: str | None = None
+    format: str | None = None
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+def reading_options(relation: str | None, given: Reading) -> ReadingOptions:
+    """The options for what a user gave to `load`."""
+    parameters = {_PARAMETERS.get(name, name): value for name, value in given.items() if name != "format"}
+    if unknown := given.keys() - Reading.__annotations__.keys():
+        raise UsageError(f"load does not know {min(unknown)}; files are read by: {', '.join(Reading.__annotations__)}")
+    return ReadingOptions(relation, given.get("format"), parameters)
 
 
 def options(predicate: str, parameters: Mapping[str, object] | None) -> FormatOptions:
@@ -45,6 +85,7 @@ def options(predicate: str, parameters: Mapping[str, object] | None) -> FormatOp
         limit=_limit(given.get("limit")),
         gzip=_compression(given.get("compression")),
         quoting=_flag("quoting", given, True),
+        types=_flag("types", given, False),
         base=str(given["base"]) if given.get("base") else None,
         graphs=_flag("graphs", given, False),
     )
@@ -72,7 +113,8 @@ def _columns(value: object) -> tuple[str, ...] | None:
 def _delimiter(value: object) -> str | None:
     if value is None:
         return None
-    if len(text := str(value)) != 1 or not text.isascii() or text in '"\r\n':
+    text = _NAMED_DELIMITERS.get(str(value), str(value))
+    if len(text) != 1 or not text.isascii() or text in '"\r\n':
         raise UsageError(f"delimiter must be one ASCII character other than a quote or a line end, not {text!r}")
     return text
 

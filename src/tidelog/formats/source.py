@@ -30,6 +30,7 @@ CHUNK = 16 << 20
 LONGEST_LINE = 64 << 20
 SCOPE_SAMPLE = 1 << 16
 _GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 Span = tuple[int, int]
@@ -39,6 +40,8 @@ Span = tuple[int, int]
 def opened(path: Path) -> Iterator[IO[bytes]]:
     """The bytes of a file, decompressed if the name ends in `.gz` or the content starts like gzip."""
     with _os_errors(path), open(path, "rb") as raw:
+        if raw.peek(4).startswith(_ZIP):
+            raise InputError(f"{path}: this is a zip archive; unpack it and load the files in it")
         if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == _GZIP:
             with gzip.GzipFile(fileobj=raw) as unpacked:
                 yield cast(IO[bytes], unpacked)

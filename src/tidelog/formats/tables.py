@@ -192,6 +192,13 @@ def table_kind(value: object) -> str | None:
     return library if library in KINDS and is_table else None
 
 
+def column_names_of(table: Any) -> list[Any]:
+    """The names of the columns of a table object, which need not be texts."""
+    library = table_kind(table)
+    assert library is not None
+    return list(_names_of(library, table))
+
+
 def _names_of(library: str, table: Any) -> Iterable[Any]:
     if library in ("pandas", "pyspark"):
         return cast(Iterable[Any], table.columns)
@@ -202,9 +209,7 @@ def as_relation(table: Any, relation: str | None) -> tuple[str, Any]:
     """(relation, rows) of a table. Without `relation` the columns must be subject, predicate, object (or s, p, o)."""
     if relation is not None:
         return relation, table
-    library = table_kind(table)
-    assert library is not None
-    names = list(_names_of(library, table))
+    library, names = str(table_kind(table)), column_names_of(table)
     lower = [str(name).lower() for name in names]
     for triple in _TRIPLES:
         if sorted(lower) == sorted(triple):

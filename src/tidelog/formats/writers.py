@@ -31,9 +31,14 @@ _QUOTE, _LESS = b'"<'
 _NAMED = r"^<.*[/#:][\pL_][\pL\pN_.-]*>$"  # IRIs that RDF/XML can write as an element: namespace and local name
 
 
-def write_delimited(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, delimiter: str) -> int:
-    """Write delimited text; return the number of rows."""
+def write_delimited(
+    stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, delimiter: str, header: Sequence[str] = ()
+) -> int:
+    """Write delimited text, after a header if there is one; return the number of rows."""
     written = 0
+    if header:
+        alone = len(header) == 1
+        stream.write(delimiter.join(_quoted(name, delimiter, alone) for name in header).encode() + b"\n")
     for block in blocks:
         formats = options.columns or ("any",) * len(block)
         if len(formats) != len(block):
@@ -162,12 +167,17 @@ def write_rdf(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOpt
     return written
 
 
-def write_parquet(stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions) -> int:
-    """Write columns of term texts with a mark, so that they are read back exactly; return the number of rows."""
+def write_parquet(
+    stream: IO[bytes], blocks: Iterable[TermBlock], options: FormatOptions, names: Sequence[str] = ()
+) -> int:
+    """Write columns of term texts with a mark, so that they are read back exactly; return the number of rows.
+
+    Without `names` the columns are called c0, c1 and so on.
+    """
     written = 0
     writer: parquet.ParquetWriter | None = None
     for block in blocks:
-        schema = terms_schema([f"c{i}" for i in range(len(block))])
+        schema = terms_schema(names or [f"c{i}" for i in range(len(block))])
         writer = writer or parquet.ParquetWriter(stream, schema, compression="zstd")
         writer.write_batch(pa.RecordBatch.from_arrays([_strings(c) for c in block], schema=schema))
         written += len(block[0])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from tidelog import tuning
 from tidelog.algorithms.equality.policy import MODES, OFF
@@ -24,6 +24,7 @@ from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, p
 from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
+from tidelog.formats import Reading, reading_options
 from tidelog.knowledge_base.session import Session
 from tidelog.knowledge_base.snapshot import Snapshot
 from tidelog.model.addresses import output_path
@@ -43,6 +44,7 @@ class Changes(Session):
         bad_lines: str = "fail",
         quarantine: str | Path | None = None,
         progress: Callable[[str], None] = no_progress,
+        **reading: Unpack[Reading],
     ) -> Change:
         """Load data files and directories, programs (with their imports), rdflib graphs and tables, all or nothing.
 
@@ -51,6 +53,7 @@ class Changes(Session):
         `message` is kept with the version. `engine="spark"` reads, encodes, reasons and writes on Spark: the session
         that is active, or one on `master`. With `bad_lines="skip"` lines that are not valid are left out and counted;
         with "quarantine" they are also written to the file `quarantine`. `progress` is told what is being done.
+        `reading` says how files are read: `header`, `delimiter`, `types` and `format`, see docs/formats.md.
 
         >>> import tidelog, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
@@ -62,8 +65,8 @@ class Changes(Session):
         aside = None if quarantine is None else output_path(quarantine)
         options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
         with self._writing() as now:
-            request = ChangeRequest(read_files(sources, relation), options=self._checked(options, now))
-            return self._change(now, request)
+            add = read_files(sources, reading_options(relation, reading))
+            return self._change(now, ChangeRequest(add, options=self._checked(options, now)))
 
     def apply(
         self,

@@ -129,14 +129,16 @@ class Questions(Session):
         relations: Iterable[str] | None = None,
         overwrite: bool = False,
         partition_by: Sequence[str] = (),
+        header: bool = False,
         engine: str = "auto",
         master: str | None = None,
     ) -> list[Exported]:
         """Write facts to files: "nt", "nq", "ttl", "trig", "rdf", "jsonld" the triples, "csv", "tsv", "parquet" all.
 
         The format may be told by the name of `out`. Several relations become a folder with one file each; "delta" makes
-        a Delta table of each, `partition_by` columns. With `engine="spark"` (or `master`) executors write parts of
-        N-Triples, N-Quads, CSV, TSV, Parquet and Delta, see docs/spark-data.md.
+        a Delta table of each, `partition_by` columns. With `header`, CSV and TSV start with the names of the columns.
+        With `engine="spark"` (or `master`) executors write parts of N-Triples, N-Quads, CSV,
+        TSV, Parquet and Delta, see docs/spark-data.md.
 
         >>> import tidelog, tempfile
         >>> kb = tidelog.open()
@@ -159,7 +161,13 @@ class Questions(Session):
         )
         answers = {p: now.answers(facts, p) for p in sorted(chosen)}
         return export(
-            answers, target, format, overwrite=overwrite, partition_by=partition_by, prefixes=now.state.prefixes
+            answers,
+            target,
+            format,
+            overwrite=overwrite,
+            partition_by=partition_by,
+            prefixes=now.state.prefixes,
+            header=header,
         )
 
     def _export_source(self, now: Snapshot, kind: Kind) -> ExportSource:
@@ -189,7 +197,7 @@ class Questions(Session):
             return cast("DataFrame", now.answers(facts, name).to_spark(spark))
         from tidelog.engines.spark.dataframes.frames import relation
 
-        return relation(spark, self._root, now.state.version, facts, name, kind)
+        return relation(spark, self._root, now.state, facts, name, kind)
 
     def to_rdflib(self, kind: Kind = "all") -> Graph:
         """The triples as an rdflib Graph in memory, which knows the prefixes; a copy that later changes do not reach.

@@ -265,6 +265,18 @@ class Session:
         return self._described.prefixes
 
     @property
+    def columns(self) -> Mapping[str, list[str]]:
+        """The names of the columns of relations that came with names: from headers, DataFrames, Arrow and Parquet.
+
+        >>> import tidelog, pyarrow
+        >>> kb = tidelog.open()
+        >>> _ = kb.load(pyarrow.table({"who": ["ann"], "age": [42]}), relation="person")
+        >>> kb.columns, kb.facts("person").names
+        ({'person': ['who', 'age']}, ('who', 'age'))
+        """
+        return self._described.columns
+
+    @property
     def options(self) -> Mapping[str, object]:
         """What is kept besides facts and rules: `strict`, and `ruleset`, the name of the rule set it was made with."""
         return self._described.options

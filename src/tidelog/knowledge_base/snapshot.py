@@ -10,7 +10,7 @@ from tidelog.algorithms.equality.policy import MODES, OFF, Mode, mode_of
 from tidelog.changes.state import State
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.model.terms import TRIPLE, column_names
+from tidelog.model.terms import TRIPLE
 from tidelog.queries.answers import Answers, marks
 from tidelog.queries.datalog import Kind, check_kind
 
@@ -52,7 +52,7 @@ class Snapshot:
     def answers(self, facts: LocalFacts, name: str) -> Answers:
         """The facts of one predicate as rows."""
         arity = facts.arities().get(name) or self.state.arities.get(name, 0)
-        names, length, E = column_names(name, arity), facts.predicates().get(name, 0), self.state.E
+        names, length, E = self.state.columns_of(name, arity), facts.predicates().get(name, 0), self.state.E
         asserted = partial(marks, facts.of_predicate(name), E)
         return Answers(names, lambda: facts.columns(name), length, self.engine.dictionary, asserted)
 

@@ -52,8 +52,12 @@ def export(
     overwrite: bool,
     partition_by: Sequence[str] = (),
     prefixes: Mapping[str, str] | None = None,
+    header: bool = False,
 ) -> list[Exported]:
-    """Write relations. By default the name of `out` decides the format. Turtle uses the `prefixes`."""
+    """Write relations. By default the name of `out` decides the format.
+
+    Turtle uses the `prefixes`. With `header`, CSV and TSV files start with the names of the columns.
+    """
     name = format_of_export(out, format, partition_by)
     check_free(out, overwrite)
     if formats.is_rdf(name):
@@ -63,9 +67,9 @@ def export(
     if name == DELTA:
         return _write_delta(tables, out, partition_by) + without
     if not is_one(tables, out):
-        return _write_folder(tables, out, name) + without
+        return _write_folder(tables, out, name, header) + without
     make_parent(out)
-    rows = [formats.write(out, p, answers.term_blocks(), name) for p, answers in tables.items()]
+    rows = [_write_table(out, p, answers, name, header) for p, answers in tables.items()]
     return [Exported(p, n, str(out)) for p, n in zip(tables, rows, strict=True)] + without
 
 
@@ -127,14 +131,19 @@ def _write_triples(triples: Answers, out: Path, name: str, prefixes: Mapping[str
     return Exported(TRIPLE, written, str(out), left_out)
 
 
-def _write_folder(relations: Relations, out: Path, name: str) -> list[Exported]:
+def _write_table(file: Path, predicate: str, answers: Answers, name: str, header: bool) -> int:
+    names = answers.names if header or name == "parquet" else ()
+    return formats.write(file, predicate, answers.term_blocks(), name, names=names)
+
+
+def _write_folder(relations: Relations, out: Path, name: str, header: bool) -> list[Exported]:
     """Write one file for each relation, in a folder that appears when all files are complete."""
     make_parent(out)
     written = []
     with folder_aside(out) as folder:
         for predicate, answers in relations.items():
             file = formats.relation_file(predicate, name)
-            rows = formats.write(folder / file, predicate, answers.term_blocks(), name)
+            rows = _write_table(folder / file, predicate, answers, name, header)
             written.append(Exported(predicate, rows, str(out / file)))
     return written
 

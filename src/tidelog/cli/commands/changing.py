@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
@@ -20,6 +21,7 @@ from tidelog.model.addresses import directory_path, scheme_of
 
 if TYPE_CHECKING:
     from tidelog.changes.result import Change
+    from tidelog.formats import Reading
     from tidelog.knowledge_base import KnowledgeBase
 
 
@@ -99,7 +101,13 @@ def _renamed_when_complete(path: Path) -> Iterator[Path]:
 
 def configure_load(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="data, programs, or patterns such as 'data/*.nt.gz'")
+    names = "data, programs, patterns such as 'data/*.nt.gz', or - for standard input"
+    parser.add_argument("files", nargs="+", metavar="FILE", help=names)
+    parser.add_argument("--relation", metavar="NAME", help="the relation of the rows; default: the name of the file")
+    parser.add_argument("--format", metavar="F", help="the format, such as csv or turtle; default: by the name")
+    parser.add_argument("--header", action="store_true", help="the first row of a table has the names of its columns")
+    parser.add_argument("--delimiter", metavar="C", help="the character between the cells of a row: ';' or '\\t'")
+    parser.add_argument("--types", action="store_true", help="recognise dates, times, booleans and numbers such as 1e3")
     add_engine(parser)
     parser.add_argument(
         "--bad-lines",
@@ -117,16 +125,18 @@ def run_load(options: Namespace) -> int:
     chosen, quarantine = engine(options), options.quarantine
     if options.bad_lines == "quarantine":
         quarantine = quarantine or f"{options.kb}.bad-lines.jsonl"
-    with open_to_change(options) as kb:
+    with open_to_change(options) as kb, _files(options) as files:
         with working(f"loading {' '.join(options.files)}") as say:
             change = kb.load(
-                *options.files,
+                *files,
+                relation=options.relation,
                 engine=chosen,
                 master=options.master,
                 message=options.message,
                 bad_lines=options.bad_lines,
                 quarantine=quarantine,
                 progress=say,
+                **_reading(options),
             )
         if change.bad_lines:
             where = f"; they are in {quarantine}" if options.bad_lines == "quarantine" else ""
@@ -136,6 +146,31 @@ def run_load(options: Namespace) -> int:
         else:
             print_change(change, kb.prefixes, options.show)
     return 0
+
+
+@contextmanager
+def _files(options: Namespace) -> Iterator[list[str]]:
+    """The files to load. Standard input becomes a temporary file, because readers may read it twice."""
+    if "-" not in options.files:
+        yield options.files
+        return
+    if options.format is None:
+        raise UsageError("standard input has no name that gives its format; say it, for example --format csv")
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "stdin"
+        with copy.open("wb") as out:
+            shutil.copyfileobj(sys.stdin.buffer, out)
+        yield [str(copy) if file == "-" else file for file in options.files]
+
+
+def _reading(options: Namespace) -> Reading:
+    """The options of `load` that say how files are read."""
+    given: Reading = {"header": options.header, "types": options.types}
+    if options.format is not None:
+        given["format"] = options.format
+    if options.delimiter is not None:
+        given["delimiter"] = options.delimiter
+    return given
 
 
 def configure_prefix(parser: ArgumentParser) -> None:

@@ -172,6 +172,7 @@ def configure_export(parser: ArgumentParser) -> None:
     parser.add_argument("--kind", choices=("all", "explicit", "derived"), default="all", help="which facts")
     parser.add_argument("--relation", action="append", metavar="R", help="only this relation; may be repeated")
     parser.add_argument("--overwrite", action="store_true", help="replace what is already there")
+    parser.add_argument("--header", action="store_true", help="CSV and TSV files start with the names of the columns")
     parser.add_argument("--partition-by", action="append", default=[], metavar="C", help="a column of Delta tables")
     add_engine(parser)
 
@@ -187,6 +188,7 @@ def run_export(options: Namespace) -> int:
             relations=options.relation,
             overwrite=options.overwrite,
             partition_by=options.partition_by,
+            header=options.header,
             engine=engine(options),
             master=options.master,
         )

@@ -32,7 +32,7 @@ from tidelog.engines.spark.dataframes.columns import (
 from tidelog.engines.spark.dataframes.frames import ShownFacts, VersionView, view
 from tidelog.errors import UsageError
 from tidelog.model.addresses import directory_path
-from tidelog.model.terms import TRIPLE, Term, column_names, iri, plain
+from tidelog.model.terms import TRIPLE, Term, iri, plain
 from tidelog.queries.datalog import Kind, check_kind
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class ReadRequest:
     def of(cls, options: Options) -> ReadRequest:
         opened = view(options.path, options.as_of)
         relation = opened.state.known(options.relation)
-        names = options.columns or tuple(column_names(relation, opened.state.arity(relation)))
+        names = options.columns or tuple(opened.state.columns_of(relation, opened.state.arity(relation)))
         if len(names) != opened.state.arity(relation):
             raise UsageError(f"columns names {len(names)}, but {relation} has {opened.state.arity(relation)}")
         request = cls(options, opened.state.version, relation, names)

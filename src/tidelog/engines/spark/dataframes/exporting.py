@@ -98,7 +98,8 @@ def export(
     check_free(out, overwrite)
     make_parent(out)
     arities = _chosen(source, relations, name)
-    columns = {p: column_names(p, arity) for p, arity in arities.items() if arity}
+    state = view(source.path, source.version).state
+    columns = {p: state.columns_of(p, arity) for p, arity in arities.items() if arity}
     without = [Exported(p, 0, "", len(source.shown(p))) for p, arity in arities.items() if not arity]
     if list(partition_by) not in ([], [column_names(TRIPLE, 3)[_PREDICATE]]):
         # A slice holds the triples of one predicate after the other. Other columns have too many values for files.

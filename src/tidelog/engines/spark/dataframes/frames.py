@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 
 from tidelog import tuning
 from tidelog.algorithms.equality.policy import mode_of
-from tidelog.changes.state import restored, state_at
+from tidelog.changes.state import State, restored, state_at
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.engines.spark.dataframes import NAME, register
 from tidelog.engines.spark.dataframes.columns import types
 from tidelog.errors import UsageError
-from tidelog.model.terms import column_names
 from tidelog.queries.datalog import Kind
 from tidelog.store.store import Store
 
@@ -31,13 +30,13 @@ if TYPE_CHECKING:
 _UNKNOWN = "DATA_SOURCE_NOT_FOUND"  # Spark's error if the data source is not registered
 
 
-def relation(spark: SparkSession, root: Path, version: int, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
+def relation(spark: SparkSession, root: Path, state: State, facts: LocalFacts, name: str, kind: Kind) -> DataFrame:
     """A DataFrame of the facts of a relation. `facts` are the same facts; they decide the types of the columns."""
     arity = facts.arities().get(name, 0)
     if not arity:
         raise UsageError(f"{name} has no facts with arguments, and so no columns")
-    columns = ", ".join(f"`{c}` {t}" for c, t in zip(column_names(name, arity), types(facts, arity), strict=True))
-    options = {"relation": f"<{name}>", "kind": kind, "asOf": str(version), "path": str(root.absolute())}
+    columns = ", ".join(f"`{c}` {t}" for c, t in zip(state.columns_of(name, arity), types(facts, arity), strict=True))
+    options = {"relation": f"<{name}>", "kind": kind, "asOf": str(state.version), "path": str(root.absolute())}
     try:
         return _read(spark, columns, options)
     except Exception as error:  # its class depends on the kind of session
