@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pytest
 
+import tidelog
 from tests.reference.engine import least_model
 from tests.rulesets.cases import facts
 from tests.rulesets.random_ontologies import random_history
@@ -17,6 +18,7 @@ from tidelog.algorithms.semi_naive import materialise
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
+from tidelog.model.terms import Term
 from tidelog.rulesets import RuleSet
 
 SETS = {
@@ -79,3 +81,23 @@ def test_a_rule_set_comes_and_goes(algorithm: str) -> None:
     rules = RuleChange(all_rules, some_rules)
     fewer_again = run(Update(engine, rules, E, more.I, nothing, nothing, Work(), more.algorithm_state))
     assert set(fewer_again.I) == set(I)
+
+
+SETS_OF_USERS = {**SETS, "rdfs-volz": rulesets.rdfs_volz()}
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", SETS_OF_USERS)
+def test_a_rule_set_that_is_removed_leaves_nothing(name: str, seed: int) -> None:
+    chosen, known = SETS_OF_USERS[name], frozenset[tuple[Term, Term, Term]]()
+    with tidelog.open() as kb, tidelog.open() as plain:
+        plain.apply(add_rules="q(?x) :- [?x, rdf:type, ?y] .")
+        kb.apply(add_rules="q(?x) :- [?x, rdf:type, ?y] .")
+        for step, triples in enumerate(random_history(seed, steps=3)):
+            for each in (kb, plain):
+                each.apply(add=facts(triples - known), remove=facts(known - triples))
+            kb.apply(add_rules=chosen) if step == 0 else None
+            known = triples
+        assert kb.digest() != plain.digest()
+        kb.apply(remove_rules=chosen)
+        assert kb.digest() == plain.digest()

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tidelog.algebra.engine import Work
+from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
+from tidelog.algebra.sourced_rule import all_from, with_sources
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.changes.backend import AppliedChange, Backend
@@ -24,6 +25,7 @@ from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
 from tidelog.errors import UsageError
 from tidelog.rules.analysis.safety import check_rules
+from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
 
 F = TypeVar("F", bound=FactSet)
@@ -46,11 +48,24 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     seconds = time.perf_counter() - start
     _, of_prefixes = request.add.merged_prefixes(before.prefixes)
     _, of_columns = request.add.merged_columns(before.columns)
-    notes = (*request.add.notes, *of_prefixes, *of_columns)
+    notes = (*request.add.notes, *of_prefixes, *of_columns, *_import_notes(engine, update))
     found = new_inconsistencies(engine, constraints, outcome)
     return AppliedChange(
         backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes, found
     )
+
+
+_IMPORT = parse_rules("missing(?o, ?i) :- [?o, owl:imports, ?i], ~known(?i) .")[0]
+_KNOWN = parse_rules("known(?i) :- [?i, rdf:type, owl:Ontology] . known(?i) :- [?o, owl:versionIRI, ?i] .")
+
+
+def _import_notes(engine: Engine[F], update: Update[F]) -> list[str]:
+    """A sentence for each ontology that an added fact imports and that no explicit fact declares."""
+    if not update.added.may_match(_IMPORT.atoms[0]):
+        return []
+    known = engine.derive([all_from(rule, update.E) for rule in _KNOWN], Work())
+    found = engine.derive([with_sources(_IMPORT, (update.added, known))], Work())
+    return [f"{s} imports {o}, which is not loaded; load that file too" for s, o in sorted(fact.args for fact in found)]
 
 
 def read_update(backend: Backend[F], before: State, after: State, request: ChangeRequest) -> tuple[Update[F], int]:

@@ -278,7 +278,7 @@ class Session:
 
     @property
     def options(self) -> Mapping[str, object]:
-        """What is kept besides facts and rules: `strict`, and `ruleset`, the name of the rule set it was made with."""
+        """What is kept besides facts and rules: `strict`, and `ruleset`, the names of its rule sets."""
         return self._described.options
 
     def _on_disk(self) -> Store:

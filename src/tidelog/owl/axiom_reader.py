@@ -49,6 +49,7 @@ class AxiomReader:
         self.graph = graph
         self.classes = ClassReader(graph)
         self.outside: list[tuple[str, str]] = []
+        self.imported: list[Term] = []  # ontologies that are imported and not in the graph
 
     def axioms(self) -> Axioms:
         """The axioms, in the order of their triples."""
@@ -173,7 +174,9 @@ class AxiomReader:
         yield Different(f"DifferentIndividuals {self._listed(nodes)}", nodes)
 
     def imports(self, s: Term, o: Term) -> Axioms:
-        if not self.graph.has_type(o, owl("Ontology")):
+        versions = (version for _, version in self.graph.pairs(owl("versionIRI")))
+        if not self.graph.has_type(o, owl("Ontology")) and o not in versions:
+            self.imported.append(o)
             self.outside.append((f"{local(s)} imports {o}", "imports are not fetched; give that file too"))
         return iter(())
 

@@ -231,11 +231,13 @@ class Ontology(Sequence[Rule]):
     """A compiled ontology: a sequence of rules. `str(ontology)` is a program that can be saved and edited.
 
     `facts` are the facts about individuals that the ontology states; `outside` lists the axioms without rules.
+    `missing_imports` are the IRIs of the ontologies that it imports and that are not among the sources.
     """
 
     rules: tuple[Rule, ...]
     facts: tuple[Fact, ...] = ()
     outside: tuple[Outside, ...] = ()
+    missing_imports: tuple[str, ...] = ()
 
     @cached_property
     def prefixes(self) -> Mapping[str, str]:
@@ -301,7 +303,8 @@ def compile_ontology(triples: Iterable[TermTriple], equality: Equality = "auto")
     for rule in rules:
         unique.setdefault(rule.key, rule)
     outside = dict.fromkeys(Outside(*pair) for pair in (*reader.outside, *translation.outside))
-    return Ontology(tuple(unique.values()), facts, tuple(outside))
+    missing = tuple(dict.fromkeys(term[1:-1] for term in reader.imported))
+    return Ontology(tuple(unique.values()), facts, tuple(outside), missing)
 
 
 def _nothing(graph: OntologyGraph) -> list[Rule]:

@@ -68,7 +68,7 @@ def status(state: State, I: LocalFacts, store: Store | None) -> Status:
         derived=facts - explicit,
         rules=len(state.program.after),
         relations=dict(_relations(state.E, I)),
-        ruleset=str(options["ruleset"]) if "ruleset" in options else None,
+        ruleset=str(options["ruleset"]) if options.get("ruleset") else None,
         strict=bool(options.get("strict")),
         bytes=0 if store is None else sum(_sizes(store.root)),
         format=None if store is None else FORMAT,

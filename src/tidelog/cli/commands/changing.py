@@ -75,6 +75,32 @@ def _apply_settings(kb: KnowledgeBase, options: Namespace) -> None:
         kb.apply(add_rules=[*named, *options.rules], options=kept, message="init")
 
 
+def change_rule_sets(options: Namespace) -> int:
+    """Add and remove rule sets in one change. A rule that another rule set of the knowledge base has, too, stays."""
+    from tidelog import rulesets
+
+    if options.maintenance or options.at is not None:
+        raise UsageError("--add-ruleset and --remove-ruleset change the rules; leave out --maintenance and --at")
+    with open_to_change(options) as kb:
+        known = str(kb.options.get("ruleset") or "").split()
+        left = [name for name in (*known, *options.add_ruleset) if name not in options.remove_ruleset]
+        names = list(dict.fromkeys(left))
+        kept = {rule.key for name in names for rule in rulesets.get(name)}
+        gone = {r.key: r for name in options.remove_ruleset for r in rulesets.get(name) if r.key not in kept}
+        with working("changing rules"):
+            change = kb.apply(
+                add_rules=[rulesets.get(name) for name in options.add_ruleset],
+                remove_rules=list(gone.values()),
+                options={"ruleset": " ".join(names)},
+                message=f"rule sets: {' '.join(names) or 'none'}",
+            )
+        if options.json:
+            print_json({**change_json(change, 0), "ruleset": " ".join(names) or None, "rules": len(kb.rules)})
+        else:
+            print_change(change, kb.prefixes, 0)
+    return 0
+
+
 def _refuse_occupied(path: Path) -> None:
     """Raise an error unless `path` is free or an empty directory. Opening a path that is neither names the problem."""
     import tidelog

@@ -35,7 +35,7 @@ def _print_status(found: Status) -> None:
         "version": f"{found.version} (the oldest that can be read is {found.oldest})",
         "digest": found.digest,
         "facts": f"{found.facts:,} ({found.explicit:,} explicit, {found.derived:,} derived)",
-        "rules": f"{found.rules:,}{f', made with {found.ruleset}' if found.ruleset else ''}",
+        "rules": f"{found.rules:,}{f', with {found.ruleset}' if found.ruleset else ''}",
         "strict": "yes" if found.strict else "no",
         "on disk": f"{file_size(found.bytes)}, format {found.format}",
     }

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidelog.cli.output import print_json, print_rows, print_table, progress, warn
+from tidelog.cli.output import print_json, print_rows, print_table, progress, visible, warn
 from tidelog.model.addresses import output_path
 
 if TYPE_CHECKING:
@@ -148,4 +148,33 @@ def run_generate(options: Namespace) -> int:
         print_json({"dataset": options.dataset, "size": options.size, "facts": facts, "out": str(options.out)})
     else:
         print(f"{facts:,} facts in {options.out}")
+    return 0
+
+
+def configure_ontology(parser: ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="OWL in RDF, such as .ttl and .owl, or patterns")
+    parser.add_argument("--equality", choices=("auto", "axioms", "none"), default="auto", help="rules of owl:sameAs")
+
+
+def run_ontology(options: Namespace) -> int:
+    """Print the rules that an ontology is compiled to, and as comments what has no rules."""
+    import tidelog
+
+    found = tidelog.ontology(*options.files, equality=options.equality)
+    if options.json:
+        print_json(
+            {
+                "prefixes": dict(found.prefixes),
+                "rules": [str(rule) for rule in found],
+                "facts": len(found.facts),
+                "outside": [asdict(each) for each in found.outside],
+                "missing_imports": list(found.missing_imports),
+            }
+        )
+        return 0
+    print(found, end="")
+    facts, outside = len(found.facts), len(found.outside)
+    print(f"% {len(found)} rules; {facts} facts about individuals; {outside} axioms without rules")
+    for each in found.outside:
+        print(f"% {visible(str(each))}")
     return 0

@@ -22,6 +22,7 @@ from tidelog.cli.commands import (
     open_to_read,
     seconds,
 )
+from tidelog.cli.commands.changing import RULE_SETS, change_rule_sets
 from tidelog.cli.output import (
     TEXT_FORMATS,
     print_json,
@@ -232,10 +233,14 @@ def configure_rules(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--maintenance", action="store_true", help="the rules that compute changes (Volz, Staab and Motik) instead"
     )
+    for name, what in (("--add-ruleset", "add this rule set"), ("--remove-ruleset", "remove this rule set")):
+        parser.add_argument(name, choices=RULE_SETS, action="append", default=[], help=f"{what}; may be repeated")
 
 
 def run_rules(options: Namespace) -> int:
-    """Print the rules of a knowledge base as text that can be loaded again."""
+    """Print the rules of a knowledge base as text that can be loaded again, or add and remove rule sets."""
+    if options.add_ruleset or options.remove_ruleset:
+        return change_rule_sets(options)
     from tidelog.rules.maintenance_rules import format_maintenance, maintenance_program
     from tidelog.rules.printer import format_program
     from tidelog.rules.syntax import RuleFile
