@@ -54,3 +54,50 @@ def test_no_rule_twice(name: str) -> None:
     """A rule set can be removed again: each of its rules is another one."""
     keys = [rule.key for rule in rulesets.get(name)]
     assert len(keys) == len(set(keys))
+
+
+def test_the_complete_profile_has_all_options() -> None:
+    assert rulesets.owl2rl(complete=True) == rulesets.owl2rl(reflexive=True, datatypes=True, literals=True)
+    assert rulesets.get("owl2rl", complete=True, datatypes=False) == rulesets.owl2rl(complete=True)
+
+
+ILL_TYPED = [
+    '"1e400"^^xsd:double',
+    '"-1e400"^^xsd:double',
+    '"1e39"^^xsd:float',
+    '"-3.5e38"^^xsd:float',
+    '"http://example.org/%zz"^^xsd:anyURI',
+    '"http://[example"^^xsd:anyURI',
+    '"1:2"^^xsd:anyURI',
+    '":a"^^xsd:anyURI',
+    '"http://a:b/"^^xsd:anyURI',
+    '"a#b#c"^^xsd:anyURI',
+    '"chat@fr_FR"^^rdf:PlainLiteral',
+    '"chat@123456789"^^rdf:PlainLiteral',
+]
+WELL_TYPED = [
+    '"1e308"^^xsd:double',
+    '"INF"^^xsd:double',
+    '"-INF"^^xsd:float',
+    '"NaN"^^xsd:float',
+    '"3.4e38"^^xsd:float',
+    '"1e-400"^^xsd:double',
+    '"http://user@example.org:80/a/b;c?d=e&f#g"^^xsd:anyURI',
+    '"http://[::1]:80/"^^xsd:anyURI',
+    '"urn:isbn:12"^^xsd:anyURI',
+    '"mailto:ann@example.org"^^xsd:anyURI',
+    '"a/b:c"^^xsd:anyURI',
+    '"../é%20?x:y"^^xsd:anyURI',
+    '""^^xsd:anyURI',
+    '"#a"^^xsd:anyURI',
+    '"chat@fr-FR"^^rdf:PlainLiteral',
+    '"chat@"^^rdf:PlainLiteral',
+    '"a@b@en"^^rdf:PlainLiteral',
+]
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("text", ILL_TYPED + WELL_TYPED)
+def test_literals_without_a_value_are_reported(text: str, complete: bool) -> None:
+    _, reported = closure(rulesets.owl2rl(complete=complete), turtle(f":a :p {text} ."))
+    assert reported == (["dt-not-type"] if text in ILL_TYPED else [])

@@ -18,6 +18,7 @@ from tidelog.rules.syntax import Atom, Literal, Negation, Rule
 PrefixMap = Mapping[str, str]
 
 ABOVE = "shown above"
+_DRAWN = 100  # nodes of a proof that a notebook draws; a larger picture is too large to be read
 EXPLICIT, AXIOM = "explicit", "an axiom of the rules"
 
 
@@ -270,6 +271,19 @@ class Explanation(Rendered):
     def to_html(self) -> str:
         """A self-contained HTML fragment."""
         return as_html(list(self.proofs), self.prefixes)
+
+    def to_svg(self) -> str:
+        """The first proof as a picture: an SVG element for a web page, which has the text of the proof, too."""
+        from tidelog.explain.picture import pictures
+
+        return pictures([self.proof], self.prefixes)
+
+    def _repr_html_(self) -> str:
+        """The proofs in a notebook: a picture of each that is not large, and the text."""
+        from tidelog.explain.picture import pictures
+
+        drawn = [proof for proof in self.proofs if 1 < len(proof.nodes) <= _DRAWN]
+        return (pictures(drawn, self.prefixes) if drawn else "") + self.to_html()
 
     def to_dot(self) -> str:
         """A graph for Graphviz."""

@@ -67,6 +67,13 @@ class WhyResult(Rendered):
         """A self-contained HTML fragment."""
         return f"<div>{escape(self.headline)}</div>{self.explanation.to_html()}"
 
+    def to_svg(self) -> str:
+        """The proof as a picture: an SVG element for a web page."""
+        return self.explanation.to_svg()
+
+    def _repr_html_(self) -> str:
+        return f"{self.to_svg()}{self.to_html()}"
+
     def to_dot(self) -> str:
         """The proof as a graph for Graphviz."""
         return self.explanation.to_dot()

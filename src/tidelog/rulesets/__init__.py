@@ -79,15 +79,19 @@ def rdfs_volz() -> RuleSet:
     return _together("rdfs-volz", "rdfs-volz")
 
 
-def owl2rl(*, reflexive: bool = False, datatypes: bool = True, literals: bool = False) -> RuleSet:
-    """OWL 2 RL: every rule of Tables 4 to 9.
+def owl2rl(
+    *, reflexive: bool = False, datatypes: bool = True, literals: bool = False, complete: bool = False
+) -> RuleSet:
+    """OWL 2 RL: every rule of Tables 4 to 9. `complete` turns all options on.
 
     `reflexive` adds `x owl:sameAs x` for every term (eq-ref); `datatypes` is Table 8, with the type of literals where
     an axiom asks for it, and `literals` derives that for all datatypes, and which literals differ, for all pairs.
 
     >>> from tidelog import rulesets
-    >>> everything = rulesets.owl2rl(reflexive=True, literals=True)
+    >>> everything = rulesets.owl2rl(complete=True)
     """
+    if complete:
+        reflexive = datatypes = literals = True
     return _together(
         "owl2rl",
         "owl2rl",

@@ -12,6 +12,7 @@ to itself. An ill-typed literal has no value.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -69,6 +70,12 @@ _TEXTS: dict[str, re.Pattern[str]] = {
 }
 _ANY_URI = f"{XSD}anyURI"
 _URI_TEXT = re.compile(r"[^\s<>\"{}|\\^`]*")
+# RFC 3987: scheme, host with an optional port, path and query, fragment; before a colon in the first step is a scheme.
+_URI_PARTS = re.compile(
+    r"(?:[A-Za-z][A-Za-z0-9+.-]*:|(?![^/?#]*:))"
+    r"(?://(?:[^/?#\[\]@]*@)?(?:\[[0-9A-Za-z:.]*\]|(?:[^/?#\[\]:%]|%[0-9A-Fa-f]{2})*)(?::[0-9]*)?(?=[/?#]|\Z)|(?!//))"
+    r"(?:[^#\[\]%]|%[0-9A-Fa-f]{2})*(?:#(?:[^#\[\]%]|%[0-9A-Fa-f]{2})*)?"
+)
 _HEX, _BASE64 = f"{XSD}hexBinary", f"{XSD}base64Binary"
 _HEX_TEXT = re.compile(r"(?:[0-9A-Fa-f]{2})*")
 _BASE64_TEXT = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
@@ -111,7 +118,10 @@ def _float(text: str, datatype: str) -> Term | None:
     value = float_value(text)
     if value is None:
         return None
-    return literal(double_text(value) if datatype == DOUBLE else single_text(nearest_single(value)), datatype)
+    single = nearest_single(value)
+    if math.isinf(value if datatype == DOUBLE else single) and text[-1] != "F":
+        return None  # the text is a number, and the datatype has no value so large
+    return literal(double_text(value) if datatype == DOUBLE else single_text(single), datatype)
 
 
 def _boolean(text: str, datatype: str) -> Term | None:
@@ -132,7 +142,7 @@ _FRACTION = re.compile(r"(\.[0-9]*?)0+(?=Z|[+-][0-9]{2}:|\Z)")
 
 
 def _uri(text: str, datatype: str) -> Term | None:
-    return literal(text, datatype) if _URI_TEXT.fullmatch(text) else None
+    return literal(text, datatype) if _URI_TEXT.fullmatch(text) and _URI_PARTS.fullmatch(text) else None
 
 
 def _hex(text: str, datatype: str) -> Term | None:
@@ -156,7 +166,7 @@ def _xml(text: str, datatype: str) -> Term | None:
 def _tagged(text: str, datatype: str) -> Term | None:
     """`"chat@fr"^^rdf:PlainLiteral` is `"chat"@fr`."""
     start, at, language = text.rpartition("@")
-    if not at:
+    if not at or (language and not LANGUAGE_TAG.fullmatch(language)):
         return None
     return literal(start, language=language) if language else string(start)
 

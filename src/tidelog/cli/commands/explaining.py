@@ -28,7 +28,7 @@ def configure_explain(parser: ArgumentParser) -> None:
     add_knowledge_base(parser)
     parser.add_argument("fact", metavar="FACT", help="such as 'ancestor(ann, cid)' or 'ex:ann a ex:Person'")
     add_version(parser)
-    parser.add_argument("--format", choices=("tree", "json", "html", "dot"), help="default: tree")
+    parser.add_argument("--format", choices=("tree", "json", "html", "svg", "dot"), help="default: tree")
     asked = parser.add_mutually_exclusive_group()
     most = f"all proofs, at most N (default {_DEFAULT_PROOFS})"
     asked.add_argument("--all", type=natural, nargs="?", const=_DEFAULT_PROOFS, metavar="N", help=most)
@@ -74,6 +74,8 @@ def _print_explanation(found: Found, form: str) -> int:
         print(found.to_html())
     elif form == "dot" and not isinstance(found, WhyNot):
         print(found.to_dot())
+    elif form == "svg" and not isinstance(found, WhyNot):
+        print(found.to_svg())
     else:
         print("\n".join(map(visible, found.tree().split("\n"))))
     return 1 if isinstance(found, WhyNot) and not found.holds else 0
