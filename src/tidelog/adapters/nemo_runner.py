@@ -16,7 +16,7 @@ from pathlib import Path
 from tidelog import formats
 from tidelog.algebra.engine import Work
 from tidelog.changes.inputs import Input, read_program
-from tidelog.changes.request import no_progress
+from tidelog.changes.progress import no_progress
 from tidelog.errors import InputError, RuleError, UsageError
 from tidelog.knowledge_base import KnowledgeBase
 from tidelog.model.addresses import output_path

@@ -40,9 +40,11 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     if engine_reason:
         choice = Choice(choice.algorithm, f"{choice.reason}; {backend.name}: {engine_reason}")
     mode = mode_of(after.options)
+    options.progress(f"materialise by {choice.algorithm}")
     outcome = backend.maintain(update, mode.algorithm(choice.algorithm))
     old, new = (tuple(r for r in state.program.after if r.is_constraint) for state in (before, after))
-    engine = backend.engine
+    engine, work = backend.engine, update.work
+    options.progress(f"check: {work.derivations:,} derivations in {work.rounds:,} rounds")
     constraints = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, new, outcome.I))
     check_constraints(engine, constraints, outcome, strict=options.strict)
     seconds = time.perf_counter() - start

@@ -9,6 +9,7 @@ from tidelog.algorithms.equality.policy import VisibleChange, mode_of
 from tidelog.algorithms.update import Algorithm, Outcome, Update
 from tidelog.changes.backend import AppliedChange
 from tidelog.changes.inputs import Input
+from tidelog.changes.progress import Progress
 from tidelog.changes.request import ChangeOptions
 from tidelog.changes.state import State
 from tidelog.dictionary.batch import Batch
@@ -60,7 +61,8 @@ class LocalBackend:
     def read(self, source: Input, arities: dict[str, int], options: ChangeOptions) -> tuple[LocalFacts, int]:
         with options.bad_line_collector() as collector:
             source = source.skipping_bad_lines(collector)
-            facts = read_batches(self.engine, source.facts, source.batches, arities)
+            batches = _reported(source.batches, options.progress)
+            facts = read_batches(self.engine, source.facts, batches, arities)
         return facts, collector.count if collector is not None else 0
 
     def facts(self, state: State) -> tuple[LocalFacts, LocalFacts, object]:
@@ -87,6 +89,16 @@ def read_batches(
     arities |= check_arity(facts, arities)
     checked = (batch for parts in batches for batch in _checked(parts, arities))
     return engine.fact_set(facts) | engine.load(checked)
+
+
+def _reported(sources: Iterable[Iterable[Batch]], progress: Progress) -> Iterator[Iterator[Batch]]:
+    """The same batches; the number of facts so far is reported after each."""
+    total = 0
+    for source in sources:
+        for batch in source:
+            total += len(batch)
+            progress(f"read {total:,} facts")
+            yield iter((batch,))
 
 
 def _checked(batches: Iterable[Batch], arities: dict[str, int]) -> Iterator[Batch]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tidelog.changes.inputs import Input, read_facts, read_rules
+from tidelog.changes.progress import Progress, no_progress
 from tidelog.errors import UsageError
 from tidelog.formats import BAD_LINES, FAIL, QUARANTINE, BadLineCollector, is_prefix, written_aside
 from tidelog.rules.syntax import Rule
-
-
-def no_progress(_: str) -> None:
-    """Default progress callback: ignores the message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +28,7 @@ class ChangeOptions:
     master: str | None = None
     bad_lines: str = FAIL
     quarantine: Path | None = None
-    progress: Callable[[str], None] = no_progress
+    progress: Progress = no_progress
     message: str = ""
     settings: Mapping[str, object] = field(default_factory=dict)
     strict: bool = False

@@ -26,7 +26,8 @@ from tidelog.algorithms.update import Algorithm, Outcome, Update
 from tidelog.changes.backend import AppliedChange
 from tidelog.changes.inputs import Input
 from tidelog.changes.local_backend import GatheredChange, check_columns, read_batches
-from tidelog.changes.request import ChangeOptions, no_progress
+from tidelog.changes.progress import Progress, no_progress
+from tidelog.changes.request import ChangeOptions
 from tidelog.changes.state import State, StateOnDisk
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.spark.cluster.cluster import Cluster, FrameInput, Message, SparkCluster, Stage
@@ -122,7 +123,7 @@ class SparkBackend:
         self.seconds: dict[str, float] = {}  # of the stages of the last change, and of the start of Spark
         self._stack = ExitStack()
         self._local = local
-        self._progress: Callable[[str], None] = no_progress
+        self._progress: Progress = no_progress
         self._scratch = _new_scratch(store, self._stack)
         self._session: SparkSession | None = None
         if cluster is None:

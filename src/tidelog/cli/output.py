@@ -19,6 +19,8 @@ from itertools import chain, islice
 from threading import Event, Thread
 from typing import TYPE_CHECKING, TextIO
 
+from tidelog.changes.progress import ProgressLine
+
 if TYPE_CHECKING:
     from tidelog.queries.answers import Answers
 
@@ -86,20 +88,6 @@ def file_size(count: int) -> str:
 
 def warn(message: str) -> None:
     print(f"{styled('warning:', 'yellow', sys.stderr)} {message}", file=sys.stderr)
-
-
-class ProgressLine:
-    """One line on stderr that shows the current step. Prints nothing if stderr is not a terminal."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-
-    def __call__(self, doing: str) -> None:
-        if self._live:
-            print(f"\r\x1b[K{doing}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        self("")
 
 
 @contextmanager

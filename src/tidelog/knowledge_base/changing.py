@@ -20,7 +20,8 @@ from tidelog.changes.commit import commit
 from tidelog.changes.estimate import predict
 from tidelog.changes.inputs import Input, read_files
 from tidelog.changes.local_backend import LocalBackend
-from tidelog.changes.request import ChangeOptions, ChangeRequest, no_progress, prefix_request, read_request
+from tidelog.changes.progress import shown
+from tidelog.changes.request import ChangeOptions, ChangeRequest, prefix_request, read_request
 from tidelog.changes.result import Change, Prediction
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
@@ -43,7 +44,7 @@ class Changes(Session):
         master: str | None = None,
         bad_lines: str = "fail",
         quarantine: str | Path | None = None,
-        progress: Callable[[str], None] = no_progress,
+        progress: Callable[[str], None] | bool = False,
         **reading: Unpack[Reading],
     ) -> Change:
         """Load data files and directories, programs (with their imports), rdflib graphs and tables, all or nothing.
@@ -52,7 +53,8 @@ class Changes(Session):
         predicate and object, else the rows of `relation`, which also names the rows of CSV and Parquet files.
         `message` is kept with the version. `engine="spark"` reads, encodes, reasons and writes on Spark: the session
         that is active, or one on `master`. With `bad_lines="skip"` lines that are not valid are left out and counted;
-        with "quarantine" they are also written to the file `quarantine`. `progress` is told what is being done.
+        with "quarantine" they are also written to the file `quarantine`. `progress=True` shows the current step and its
+        counts on stderr, in a terminal or a notebook; a function is called with the same texts.
         `reading` says how files are read: `header`, `delimiter`, `types` and `format`, see docs/formats.md.
 
         >>> import tidelog, pathlib, tempfile
@@ -63,8 +65,8 @@ class Changes(Session):
         2
         """
         aside = None if quarantine is None else output_path(quarantine)
-        options = ChangeOptions("auto", engine, master, bad_lines, aside, progress, message)
-        with self._writing() as now:
+        with shown(progress) as report, self._writing() as now:
+            options = ChangeOptions("auto", engine, master, bad_lines, aside, report, message)
             add = read_files(sources, reading_options(relation, reading))
             return self._change(now, ChangeRequest(add, options=self._checked(options, now)))
 
@@ -155,6 +157,7 @@ class Changes(Session):
         """Choose the backend, apply, commit, publish. The caller is the only writer."""
         with self._backend(now, request) as (backend, reason):
             applied = apply(backend, now.state, request, reason)
+            request.options.progress(f"commit version {applied.after.version}")
             committed = commit(backend, self._store, applied)
         self._publish(now, committed)
         return committed.change

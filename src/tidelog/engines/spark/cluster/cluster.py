@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import os
 import pickle
+import re
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import pyarrow as pa
 
 from tidelog import tuning
-from tidelog.errors import TidelogError
+from tidelog.errors import TidelogError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -124,11 +125,26 @@ class SparkCluster:
                 sent = sent.union(input_.frame.mapInArrow(_InputTask(input_.run), _SCHEMA))
             if stage is not None:
                 sent = sent.repartitionById(stage.partitions, functions.col("target"))
-        messages = list(_messages(sent.toArrow().to_batches()))
+        try:
+            messages = list(_messages(sent.toArrow().to_batches()))
+        except Exception as error:  # its class depends on the kind of session
+            raise _explained(error) from error
         for message in messages:
             if message.tag == _FAILED:
                 raise pickle.loads(message.payload)
         return messages
+
+
+def _explained(error: Exception) -> Exception:
+    """The error to raise for one of Spark: a sentence if the workers miss a package, else the same error."""
+    missing = re.search(r"No module named '(tidelog|numpy|pyarrow|pyoxigraph)\b", str(error))
+    if missing is None:
+        return error
+    return UsageError(
+        f"the Python of the Spark workers has no package {missing[1]}: install tidelog in the Python that runs there "
+        "(PYSPARK_PYTHON), or send an environment with the job (--archives env.tar.gz#env and "
+        "spark.pyspark.python=./env/bin/python); see docs/deploy.md"
+    )
 
 
 class _InputTask:

@@ -7,6 +7,8 @@ stops a session that it has started.
 from __future__ import annotations
 
 import os
+import re
+import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from tidelog.engines.spark.cluster.java import OLDEST, find_java
 from tidelog.errors import UsageError
+from tidelog.settings import spark_timeout
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,6 +52,7 @@ def is_at_hand() -> bool:
 @contextmanager
 def session(given: SparkSession | None = None, master: str | None = None) -> Iterator[SparkSession]:
     """Yield the session to use. A session that was started here is stopped at the end."""
+    _require_pyspark()
     from pyspark.sql import SparkSession
 
     active = given or SparkSession.getActiveSession()
@@ -66,9 +70,11 @@ def session(given: SparkSession | None = None, master: str | None = None) -> Ite
 
 def new_session(master: str | None = None, settings: Mapping[str, str] = MappingProxyType({})) -> SparkSession:
     """Start a session with the settings of tidelog and the given ones. An active session is returned instead."""
+    _require_pyspark()
     from pyspark.sql import SparkSession
 
     _find_programs()
+    _wait_for(master or os.environ.get("SPARK_MASTER") or MASTER)
     if master is not None and master.startswith("sc://"):
         return SparkSession.builder.remote(master).getOrCreate()
     chosen = master or os.environ.get("SPARK_MASTER") or MASTER
@@ -79,8 +85,11 @@ def new_session(master: str | None = None, settings: Mapping[str, str] = Mapping
     builder = SparkSession.builder.master(chosen)
     for name, value in {**ours, **settings}.items():
         builder = builder.config(name, value)
-    with _quiet():
-        return builder.getOrCreate()
+    try:
+        with _quiet():
+            return builder.getOrCreate()
+    except Exception as error:  # of py4j, for example if a master refuses the application
+        raise UsageError(f"{chosen}: Spark does not start: {first_reason(error)}") from error
 
 
 @contextmanager
@@ -94,6 +103,43 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         del os.environ[_LOG4J]
+
+
+def first_reason(error: Exception) -> str:
+    """The first line of an exception of Spark that says something."""
+    lines = [line.strip(": ") for line in str(error).splitlines()]
+    return next((line for line in lines if line and "error occurred while calling" not in line), type(error).__name__)
+
+
+def _require_pyspark() -> None:
+    try:
+        import pandas  # noqa: F401
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        raise UsageError(
+            f"Spark needs the Python package {error.name}, which is not installed here: pip install 'pyspark>=4.1' "
+            "'pandas<3', or use the local engine (engine=\"local\", --engine local)"
+        ) from None
+
+
+def _wait_for(master: str) -> None:
+    """Raise an error unless a master `spark://…` or `sc://…` accepts a connection within the time-out."""
+    found = re.match(r"(?:spark|sc)://([^/;]+)", master)
+    if found is None:
+        return
+    seconds = spark_timeout()
+    reasons = []
+    for address in found[1].split(","):
+        host, _, port = address.rpartition(":") if ":" in address else (address, "", "15002")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), seconds).close()
+            return
+        except (OSError, ValueError) as error:
+            reasons.append(f"{address}: {error}")
+    raise UsageError(
+        f"{master}: no Spark master answers there within {seconds:g} seconds ({'; '.join(reasons)}); check the address "
+        "and the network, or wait longer with TIDELOG_SPARK_TIMEOUT=120"
+    )
 
 
 def _find_programs() -> None:

@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from tidelog import formats
 from tidelog.dictionary.batch import Batch
 from tidelog.engines.spark.cluster.cluster import FrameInput, Message
+from tidelog.engines.spark.cluster.session import first_reason
 from tidelog.engines.spark.ingest.parse import ParseTask, parse_batches
 from tidelog.errors import InputError
 from tidelog.formats import OnBadLine, RemoteSource
@@ -61,18 +62,17 @@ def remote_input(
     try:
         return _input(spark, parsing, source, number, counted)
     except Exception as error:  # its class depends on the kind of session and on the file system
-        raise _unreadable(source.url, str(error)) from None
+        raise _unreadable(source.url, error) from None
 
 
-def _unreadable(url: str, reason: str) -> InputError:
-    """The error for an address that Spark cannot read. `reason` is the text of its exception."""
-    if "No FileSystem for scheme" in reason or "ClassNotFoundException" in reason:
+def _unreadable(url: str, error: Exception) -> InputError:
+    """The error for an address that Spark cannot read. `error` is its exception."""
+    if "No FileSystem for scheme" in str(error) or "ClassNotFoundException" in str(error):
         return InputError(
             f"{url}: this Spark cannot read {scheme_of(url)}://; add the package of this file system to its session, "
             "for s3a:// --conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION; see docs/deploy.md"
         )
-    lines = [line for line in reason.splitlines() if line.strip(": ") and "error occurred while calling" not in line]
-    return InputError(f"{url}: Spark cannot read it: {lines[0].strip(': ') if lines else 'no reason given'}")
+    return InputError(f"{url}: Spark cannot read it: {first_reason(error)}")
 
 
 def _input(spark: SparkSession, parsing: ParseTask, source: RemoteSource, number: int, counted: bool) -> FrameInput:
