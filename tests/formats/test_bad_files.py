@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -70,6 +71,35 @@ def test_a_missing_file(tmp_path: Path) -> None:
         list(formats.read(tmp_path / "none.nt"))
     with pytest.raises(TidelogError, match="no such file"):
         list(formats.read(tmp_path / "none.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "line"), [("a.nt", "<a> <b> <c> .\n"), ("a.csv", "a,b\n"), ("a.ttl", "<a> <b> <c> .\n")]
+)
+def test_a_file_that_changes_while_it_is_read(name: str, line: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(line)
+    batches = iter(formats.read(path))
+    assert len(next(batches)) == 1
+    with path.open("a") as more:
+        more.write(line)
+    with pytest.raises(TidelogError, match="changed while it was read; load it when it is complete"):
+        list(batches)
+
+
+@pytest.mark.parametrize("name", ["a.nt", "a.csv", "a.ttl", "a.rdf"])
+def test_a_pipe(name: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(TidelogError, match="is a pipe or a device, which can be read only once; copy it to a file"):
+        list(formats.read(tmp_path / name))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_without_permission(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("a,b")
+    (tmp_path / "a.csv").chmod(0)
+    with pytest.raises(TidelogError, match="cannot be read: Permission denied"):
+        list(formats.read(tmp_path / "a.csv"))
 
 
 def test_a_folder(tmp_path: Path) -> None:

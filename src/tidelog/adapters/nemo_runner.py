@@ -166,7 +166,7 @@ def _write_exports(
         progress(f"writing {target}")
         target.parent.mkdir(parents=True, exist_ok=True)
         blocks = kb.facts(export.predicate).term_blocks()
-        rows = formats.write(target, export.predicate, blocks, export.format, export.parameters)
+        rows = formats.write(target, export.predicate, blocks, export.format, export.parameters, kb.prefixes)
         yield ExportedPredicate(export.predicate, rows, str(target))
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -38,8 +39,11 @@ Span = tuple[int, int]
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file, decompressed if the name ends in `.gz` or the content starts like gzip."""
-    with _os_errors(path), open(path, "rb") as raw:
+    """The bytes of a file, decompressed if the name ends in `.gz` or the content starts like gzip.
+
+    Raises an error at the end if the file has changed meanwhile.
+    """
+    with _os_errors(path), _opened_file(path) as raw:
         if raw.peek(4).startswith(_ZIP):
             raise InputError(f"{path}: this is a zip archive; unpack it and load the files in it")
         if path.suffix.lower() == ".gz" or raw.peek(2)[:2] == _GZIP:
@@ -47,6 +51,18 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
                 yield cast(IO[bytes], unpacked)
         else:
             yield raw
+
+
+@contextmanager
+def _opened_file(path: Path) -> Iterator[BufferedReader]:
+    if path.exists() and not path.is_file() and not path.is_dir():  # opening a pipe might wait for ever
+        raise InputError(f"{path}: is a pipe or a device, which can be read only once; copy it to a file, or use -")
+    with open(path, "rb") as raw:
+        before = os.fstat(raw.fileno())
+        yield raw
+        after = os.fstat(raw.fileno())
+        if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+            raise InputError(f"{path}: changed while it was read; load it when it is complete")
 
 
 @contextmanager
