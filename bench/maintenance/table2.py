@@ -72,7 +72,7 @@ def _percentiles(pairs: Sequence[tuple[float, float]]) -> Result:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest value that at least so many percent of the values do not exceed."""
+    """The smallest value that at least `percent` percent of the values do not exceed."""
     return sorted(values)[max(0, ceil(percent / 100 * len(values)) - 1)]
 
 

@@ -32,7 +32,7 @@ MASTER = "local[2]"
 PAGE = "spark"
 WHERE = ("commit", "cpu")  # kept with what may stay on the page longer than the rest
 UNKNOWN = "—"
-EACH = 50  # rounds that are told of together
+EACH = 50  # rounds that one line of progress reports
 STAGES = {
     SESSION: "start of Spark, with a first job",
     "parse": "parse",

@@ -1,7 +1,7 @@
 """What each update removes, and adds again, on data that hold it.
 
 DynamiTE's own files are not used: names and addresses of new people stand for its triples. In the ontology a name
-entails nothing, an address that somebody is a person, and the head of a department that he or she works for it.
+entails nothing, an address entails that its owner is a person, and the head of a department works for it.
 """
 
 from __future__ import annotations

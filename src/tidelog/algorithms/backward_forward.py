@@ -10,12 +10,11 @@ C checked facts, P proved, V the part of P that was used, Y proved but not check
 of the deletion that are to be examined, O those that were propagated, which is what is gone; Q what is open in one
 search.
 
-Set at a time. A fact with thousands of supports must not show them all when the first would do. So a search first sees
-which facts follow from explicit ones in one step: these are proved, and nothing has to be asked about what they follow
-from. Of the others it looks at few candidates, and comes back with a wider window only for facts that are still not
-proved. When every fact that was asked for is proved the search ends, whatever it has left open, and facts that nobody
-had to chain forward from wait for the next one; otherwise it ends when nothing is open, and then all that it has seen
-and not proved is disproved.
+The search works on sets. A fact may have thousands of supports where the first one is enough. So a search first proves
+the facts that follow from explicit facts in one step; it does not check the bodies of these. For each other fact it looks
+at few candidates, and at more of them only if the fact is still not proved. The search ends as soon as all facts to check
+are proved; proved facts that it has not chained forward from wait for the next search. Otherwise it ends when no fact is
+open, and then all facts that it has seen and not proved are disproved.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class Search(Generic[F]):
         self.unused = nothing  # P - V
         limits = tuning.CANDIDATE_LIMITS
         self.windows = list(zip((0, *limits), (*limits, None), strict=True))
-        self.seen = nothing  # explicit facts from which others were seen to follow; nobody asked for these
+        self.seen = nothing  # explicit facts that proved others in one step; they were not checked themselves
 
     def check(self, N: F) -> F:
         """Decide whether facts not in P are provable, so that each is in P or in S: those that are not."""

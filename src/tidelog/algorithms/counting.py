@@ -11,9 +11,9 @@ for its group, and only the groups that a change touches are looked at. A rule t
 with it, one that is added brings them.
 
 A count is no proof of support where rules are recursive: facts on a cycle count each other and would stay for ever
-(Nicolas and Yazdani 1983). There counting is refused; or, if it is told what to use instead, another algorithm makes
-the change of those strata, and only instances of the other rules are counted. A fact that counts as zero then stays if
-a recursive rule below derives it, and one that a recursive stratum takes away stays if it has a count.
+(Nicolas and Yazdani 1983). So `counting` refuses recursive rules. `counting_with_bf` changes the recursive strata by
+Backward/Forward and counts the instances of the other rules. A fact with the count zero then stays if a recursive rule
+below derives it, and a fact that a recursive stratum takes away stays if it has a count.
 """
 
 from __future__ import annotations

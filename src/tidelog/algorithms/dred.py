@@ -37,7 +37,7 @@ def decrease(support: Support[F], lost: F, work: Work) -> F:
 
 
 def decrease_within(support: Support[F], lost: F, most: int, work: Work) -> F | None:
-    """The same; or None, as soon as it has overdeleted more than so many facts."""
+    """The facts that are gone; None as soon as more than `most` facts are overdeleted."""
     D = _overdelete(support, lost, work, most)
     return _gone(support, D, work) if len(D) <= most else None
 

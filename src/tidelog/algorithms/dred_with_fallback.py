@@ -1,9 +1,9 @@
 """DRed as long as it overdeletes little, and otherwise another algorithm.
 
-How many facts a change removes does not tell which algorithm is best. A university that goes takes its consequences
-along: overdeletion finds hardly more than is gone, and looking for other proofs, as Backward/Forward does, only finds
-that there are none. As many facts from everywhere support facts that have other proofs, and overdeletion goes far
-beyond what is gone. So overdeletion is tried, and given up when D outgrows the facts that are lost to begin with.
+The number of removed facts does not show which algorithm is best. If a whole university is removed, its consequences
+go too: overdeletion finds few facts that stay, and Backward/Forward would look for proofs that do not exist. If the same
+number of facts from everywhere is removed, most consequences have other proofs, and overdeletion goes much too far. So
+this algorithm overdeletes first, and stops when D is much larger than the facts that are lost to begin with.
 """
 
 from __future__ import annotations

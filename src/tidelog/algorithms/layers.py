@@ -46,7 +46,7 @@ class Support(Generic[F]):
     I: F
     negated: F  # where negated atoms must have no match: facts before and after
     after: F  # the layers below as they are now
-    E: F  # explicit facts; only those in I: a proof from others would be found or not as the search happens to go
+    E: F  # explicit facts that are in I; the outcome must not depend on facts that only some searches would find
     lower: tuple[Rule, ...]  # rules of the layers below; aggregates and axioms of this layer included
 
     def axioms(self, D: F, work: Work) -> F:

@@ -47,7 +47,7 @@ class Iteration(Generic[F]):
 
 @dataclass(frozen=True)
 class Counters(Generic[F]):
-    """The iterations of one layer, the first of which is what is known when the layer starts."""
+    """The iterations of one layer; the first one holds what is known when the layer starts."""
 
     rules: tuple[Rule, ...]
     iterations: tuple[Iteration[F], ...]
