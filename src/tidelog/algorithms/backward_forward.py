@@ -11,10 +11,10 @@ of the deletion that are to be examined, O those that were propagated, which is 
 search.
 
 The search works on sets. A fact may have thousands of supports where the first one is enough. So a search first proves
-the facts that follow from explicit facts in one step; it does not check the bodies of these. For each other fact it looks
-at few candidates, and at more of them only if the fact is still not proved. The search ends as soon as all facts to check
-are proved; proved facts that it has not chained forward from wait for the next search. Otherwise it ends when no fact is
-open, and then all facts that it has seen and not proved are disproved.
+the facts that follow from explicit facts in one step; it does not check the bodies of these. For each other fact it
+looks at few candidates, and at more of them only if the fact is still not proved. The search ends as soon as all facts
+to check are proved; proved facts that it has not chained forward from wait for the next search. Otherwise it ends when
+no fact is open, and then all facts that it has seen and not proved are disproved.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DRed as long as it overdeletes little, and otherwise another algorithm.
 
 The number of removed facts does not show which algorithm is best. If a whole university is removed, its consequences
-go too: overdeletion finds few facts that stay, and Backward/Forward would look for proofs that do not exist. If the same
-number of facts from everywhere is removed, most consequences have other proofs, and overdeletion goes much too far. So
+go too: overdeletion finds few facts that stay, and Backward/Forward would look for proofs that do not exist. If the
+same number of facts from everywhere is removed, most consequences have other proofs, and overdeletion goes too far. So
 this algorithm overdeletes first, and stops when D is much larger than the facts that are lost to begin with.
 """
 
