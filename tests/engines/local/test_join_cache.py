@@ -11,7 +11,7 @@ from tidelog.algebra.engine import Work
 from tidelog.algebra.sourced_rule import pivoted
 from tidelog.algorithms.semi_naive import materialise
 from tidelog.engines.local.engine import LocalEngine
-from tidelog.model.terms import Fact, bare
+from tidelog.model.terms import Fact, Term, bare
 from tidelog.rules.analysis.strata import stratify
 from tidelog.rules.parsing.parser import parse_rules
 
@@ -62,3 +62,20 @@ def test_one_new_fact_never_joins_large_relations() -> None:
         N = engine.fact_set([Fact("link", (bare(f"new{step}"), names[1], names[1]))])
         engine.derive([v for r in RULES for v in pivoted(r, I, N, I | N, I)], Work())
     assert not any(r.joins for r in engine._join_cache.records.values())
+
+
+@pytest.mark.parametrize(("most", "expected"), [(150, None), (1_000, (1, 100))])
+def test_a_join_stops_when_it_has_looked_at_many_rows(most: int, expected: tuple[int, int] | None) -> None:
+    """A hundred matches that are one distinct row."""
+    engine = LocalEngine()
+    (rule,) = parse_rules("out(?x, ?z) :- a(?x, ?y), b(?y, ?z) .")
+    facts = [Fact(p, args) for i in range(100) for p, args in _through(bare(f"n{i}"))]
+    source = engine.fact_set(facts)
+    steps = engine.solver.steps(rule.body, [source, source])
+    x, z = rule.heads[0].variables()
+    rows = engine._join_cache._rows(steps, [x, z], most)
+    assert (None if rows is None else (rows.length, rows.matches())) == expected
+
+
+def _through(middle: Term) -> list[tuple[str, tuple[Term, Term]]]:
+    return [("a", (bare("x"), middle)), ("b", (middle, bare("z")))]

@@ -8,8 +8,9 @@ From one batch of rules to the next the tables of `subRole`, `exists` and `left`
 relation over (?R, ?E, ?X) that replaces the three atoms until one of the tables changes.
 
 The join must not cost more than it can save. So a rule must first have looked at as many rows as the tables have: a
-change of one fact never joins two large relations. Each row has the number of matches it stands for, so the number of
-derivations does not change.
+change of one fact never joins two large relations. The join in turn looks at no more rows than the rule has since its
+last join (or than `JOIN_GROWTH` times the rows of the tables), because millions of matches may give few distinct rows.
+Each row has the number of matches it stands for, so the number of derivations does not change.
 """
 
 from __future__ import annotations
@@ -99,11 +100,12 @@ class JoinCache:
         tables = tuple(record.tables[i] for i in group)
         known = record.joins.get(group)
         if known is None or any(a() is not b() for a, b in zip(known.tables, tables, strict=True)):
-            known = record.joins[group] = _CachedJoin(tables, self._join(steps, group, wanted))
+            known = record.joins[group] = _CachedJoin(tables, self._join(record, steps, group, wanted))
+            record.effort.rows = 0
         return known.pattern
 
     def _join(
-        self, steps: Sequence[BodyStep], group: tuple[int, ...], wanted: Collection[Variable]
+        self, record: _RuleRecord, steps: Sequence[BodyStep], group: tuple[int, ...], wanted: Collection[Variable]
     ) -> AtomPattern | None:
         inside = [steps[i] for i in group]
         outside = set(wanted).union(*(needs(s) for i, s in enumerate(steps) if i not in group))
@@ -111,17 +113,19 @@ class JoinCache:
         if not variables:
             return None
         most = tuning.JOIN_GROWTH * sum(len(t) for s in inside if (t := _table(s)) is not None)
-        rows = self._rows(inside, variables, most)
+        rows = self._rows(inside, variables, max(most, record.effort.rows))
+        if rows is not None and rows.length > most:
+            return None
         return None if rows is None else self._pattern(variables, rows)
 
     def _rows(self, steps: Sequence[BodyStep], variables: Sequence[Variable], most: int) -> Bindings | None:
-        """The distinct values of the variables with weights; None if there are more than `most`."""
-        blocks, length = [], 0
-        for block in self.solver.solve(steps, variables):
+        """The distinct values of the variables with weights; None if the join has to look at more than `most` rows."""
+        blocks, length, effort = [], 0, Effort()
+        for block in self.solver.solve(steps, variables, effort):
+            if effort.rows > most:
+                return None
             blocks.append(block.deduplicated())
             length += blocks[-1].length
-            if length > most:
-                return None
         empty = np.empty(0, dtype=np.int64)
         columns: Columns = {v: np.concatenate([b.columns[v] for b in blocks] or [empty]) for v in variables}
         weights = [np.ones(b.length, dtype=np.int64) if b.weight is None else b.weight for b in blocks]
