@@ -22,7 +22,7 @@ LITTLE = {"add": "e(c, d) ."}
 
 START = "rematerialise (nothing was derived before)"
 SMALL = "bf (a small change)"
-RULES = "dred+bf (rules change; strata by dred if it overdeletes little, else bf)"
+RULES = "bf (rules change)"
 COUNTED = "counting (counts are kept, and no rule is recursive)"
 IN_PART = "counting+bf (counts are kept; recursive strata by bf)"
 REFUSED = "counting cannot maintain recursive rules"
@@ -67,18 +67,12 @@ HISTORIES = {
     "many facts by dred, if they belong together": [
         ("auto", {"add": MANY, "add_rules": PLAIN}, START),
         ("auto", {"add": REST}, SMALL),
-        (
-            *("auto", {"remove": MANY}),
-            "dred+rematerialise (1500 of 28500 explicit facts are removed; dred as long as it overdeletes little)",
-        ),
+        ("auto", {"remove": MANY}, "dred (1500 of 28500 explicit facts are removed)"),
         ("auto", {"add": MANY}, SMALL),
         ("auto", {"add": {"e": [(f"k{i}", "k") for i in range(3000)]}}, SMALL),
-        (
-            *("auto", {"remove": MANY}),
-            "dred+bf (1500 of 31500 explicit facts are removed; strata by dred if it overdeletes little, else bf)",
-        ),
+        ("auto", {"remove": MANY}, "dred (1500 of 31500 explicit facts are removed)"),
     ],
-    "a name that nobody has": [("magic", LITTLE, "unknown algorithm 'magic'; choose one of: auto, bf, counting")],
+    "a name that nobody has": [("magic", LITTLE, "unknown algorithm 'magic'; choose one of: auto, bf, budgeted")],
 }
 
 

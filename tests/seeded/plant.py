@@ -32,6 +32,7 @@ KERNEL = (
     "tests/oracle/test_large_joins.py",
     "tests/oracle/test_random_sets.py",
     "tests/oracle/test_random_verbs.py",
+    "tests/engines/local/test_join_cache.py",
     "tests/engines/local/test_rule_grouping.py",
     "tests/engines/local/test_supports.py",
     "tests/engines/local/test_engine_pivoted.py",
@@ -40,6 +41,7 @@ KERNEL = (
 MAINTENANCE = (
     "tests/papers",
     "tests/algorithms/counting/test_kept.py",
+    "tests/algorithms/test_budgeted.py",
     "tests/oracle/test_instances_once.py",
     *(
         f"tests/oracle/test_random_histories.py::test_every_algorithm_makes_every_step[{start}-{start + 9}]"

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
+from time import perf_counter
 from typing import Protocol, TypeVar
 
 from tidelog.algebra.fact_set import FactSet, Tally
@@ -24,13 +26,36 @@ from tidelog.rules.syntax import Rule, Variable
 F = TypeVar("F", bound=FactSet)
 
 
+class OutOfTimeError(Exception):
+    """An attempt has used up its time. Fact sets are immutable, so the attempt leaves nothing to undo."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What an algorithm took on the facts lost by one layer, and whether it came to its end."""
+
+    algorithm: str
+    seconds: float
+    is_finished: bool
+
+
 @dataclass(slots=True)
 class Work:
-    """How much was done, in units that do not depend on the machine."""
+    """How much was done, in units that do not depend on the machine; also for attempts that were dropped."""
 
     derivations: int = 0
     rounds: int = 0
     counters: dict[str, int] = field(default_factory=dict)
+    # Where an algorithm tries others: its attempts in order. The present one ends at `deadline`
+    # (by `perf_counter`), but not before there are `unstopped` derivations: small changes always run alike.
+    attempts: list[Attempt] = field(default_factory=list, repr=False, compare=False)
+    deadline: float = field(default=inf, repr=False, compare=False)
+    unstopped: int = field(default=0, repr=False, compare=False)
+
+    def check(self) -> None:
+        """Algorithms call this between two calls of the engine. Raises OutOfTimeError after the deadline."""
+        if self.deadline < inf and self.derivations >= self.unstopped and perf_counter() > self.deadline:
+            raise OutOfTimeError
 
     def count(self, name: str, amount: int) -> None:
         self.counters[name] = self.counters.get(name, 0) + amount

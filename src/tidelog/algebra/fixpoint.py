@@ -34,6 +34,7 @@ def fixpoint(
     added: list[F] = []
     bound = min((r.bound for r in rules if r.bound is not None), default=None)
     while new:
+        work.check()
         work.rounds += 1
         absent = everything if negated is None else negated
         derived = engine.derive_pivoted(rules, known, new, everything, absent, work)

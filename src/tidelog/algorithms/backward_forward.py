@@ -43,6 +43,7 @@ def decrease(support: Support[F], lost: F, work: Work) -> F:
     search, N = Search(support, work), lost
     O, rest = search.nothing, support.I  # rest: I - O
     while N:
+        work.check()
         work.rounds += 1
         N = search.check(N)
         remaining, before = rest - N, work.derivations
@@ -84,6 +85,7 @@ class Search(Generic[F]):
             if not active:
                 self.S = self.S | Q
                 break
+            self.work.check()
             bodies, unfinished = self._backward(active, level, sources)
             if unfinished:
                 waiting[level + 1] = waiting[level + 1] | unfinished
@@ -135,6 +137,7 @@ class Search(Generic[F]):
         """Forward from proved facts: all that follows among the checked ones is proved. What is proved by this."""
         before, support, proved = self.work.derivations, self.support, self.nothing
         while N := self.unused:
+            self.work.check()
             heads = support.engine.derive_pivoted(support.rules, self.V, N, self.P, support.negated, self.work)
             checked = heads & self.C
             self.Y = self.Y | (heads - checked)

@@ -53,6 +53,7 @@ def _overdelete(support: Support[F], lost: F, work: Work, most: int = maxsize) -
     D = N = lost
     rest = support.I  # I - O
     while N and len(D) <= most:
+        work.check()
         work.rounds += 1
         remaining = rest - N
         A = support.engine.derive_pivoted(support.rules, remaining, N, rest, support.negated, work)
@@ -68,6 +69,7 @@ def _rederive(support: Support[F], D: F, work: Work) -> F:
     before = work.derivations
     guarded = tuple(with_body(r, head) for r in support.rules for head in r.heads)
     R = support.axioms(D, work)
+    work.check()
     if len(D) <= tuning.SINGLE_DERIVATION_FACTS:
         R = R | support.engine.proofs(guarded, D - R, known, support.negated, work)[0]
     rest = D - R

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tidelog.algorithms.backward_forward import backward_forward
+from tidelog.algorithms.budgeted import budgeted
 from tidelog.algorithms.counting import counting, counting_with_bf
 from tidelog.algorithms.declarative_dred import declarative_dred
 from tidelog.algorithms.dred import dred
@@ -16,6 +17,7 @@ from tidelog.algorithms.update import Algorithm
 
 ALGORITHMS: Mapping[str, Algorithm] = {
     "bf": backward_forward,
+    "budgeted": budgeted,
     "counting": counting,
     "counting+bf": counting_with_bf,
     "declarative": declarative_dred,

@@ -13,10 +13,11 @@ from typing import TypeVar
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
 from tidelog.algebra.sourced_rule import all_from, with_sources
+from tidelog.algorithms.budgeted import with_experience
 from tidelog.algorithms.equality.policy import MODES, OFF, mode_of
 from tidelog.algorithms.update import RuleChange, Update
 from tidelog.changes.backend import AppliedChange, Backend
-from tidelog.changes.choose import Choice, choose
+from tidelog.changes.choose import Choice, choose, made_by
 from tidelog.changes.constraints import check_constraints, new_inconsistencies
 from tidelog.changes.local_backend import LocalBackend
 from tidelog.changes.request import ChangeRequest
@@ -36,12 +37,15 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     start, options = time.perf_counter(), request.options
     after = with_new_rules(before, request)
     update, bad_lines = read_update(backend, before, after, request)
-    choice = choose(options.algorithm, update.rules, len(before.E), len(update.removed), update.algorithm_state)
+    choice = choose(
+        options.algorithm, update.rules, len(before.E), len(update.removed), update.algorithm_state, backend.name
+    )
     if engine_reason:
         choice = Choice(choice.algorithm, f"{choice.reason}; {backend.name}: {engine_reason}")
     mode = mode_of(after.options)
     options.progress(f"materialise by {choice.algorithm}")
-    outcome = backend.maintain(update, mode.algorithm(choice.algorithm))
+    outcome = with_experience(update, backend.maintain(update, mode.algorithm(choice.algorithm)))
+    choice = made_by(choice, update.work.attempts)
     old, new = (tuple(r for r in state.program.after if r.is_constraint) for state in (before, after))
     engine, work = backend.engine, update.work
     options.progress(f"check: {work.derivations:,} derivations in {work.rounds:,} rounds")
