@@ -231,7 +231,7 @@ CHANGE_OPTIONS = {
     "remove_rules": "rules to remove",
 }
 ALGORITHMS = (
-    *("auto", "bf", "dred", "dred+bf", "dred+rematerialise", "fp", "counting", "counting+bf"),
+    *("auto", "bf", "budgeted", "dred", "dred+bf", "dred+rematerialise", "fp", "counting", "counting+bf"),
     *("recursive-counting", "declarative", "rematerialise"),
 )
 _SHOWN_IN_DRY_RUN = 100  # facts of a preview that are shown
