@@ -16,7 +16,7 @@ from itertools import combinations, product
 from typing import Literal, TypedDict, overload
 
 from tidelog.errors import RuleError, UsageError
-from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Fact, Term
+from tidelog.model.terms import OWL, RDF, RDFS, TRIPLE, Fact, Term, is_helper
 from tidelog.owl.axiom_reader import STATEMENTS, AxiomReader
 from tidelog.owl.axioms import (
     Axiom,
@@ -65,7 +65,7 @@ from tidelog.owl.swrl_reader import read_implications
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.parsing.tokens import NAME, STANDARD_PREFIXES
 from tidelog.rules.printer import format_rule
-from tidelog.rules.syntax import Assignment, Atom, Rule, Variable, literal_variables
+from tidelog.rules.syntax import Assignment, Atom, Condition, Rule, Variable, literal_variables
 
 
 class Translation:
@@ -121,6 +121,8 @@ class Translation:
         if sup == THING:
             return
         ways = self.bodies.of(sub, x, names)
+        used = Atom(TRIPLE, (next(names), next(names), x))  # the values of a datatype are those that the data use
+        ways = [(used, *way) if way and all(isinstance(s, Condition) for s in way) else way for way in ways]
         for conclusion in self.heads.of(sup, x, names):
             yield from (conclusion.given(*steps) for steps in ways)
 
@@ -185,9 +187,11 @@ class Translation:
 
 
 def _needed(rules: list[Rule]) -> list[Rule]:
-    """The rules without those for auxiliary predicates that no body reads."""
+    """The rules without those for auxiliary predicates that no body reads, and those that read one without rules."""
     read = {TRIPLE, *(atom.predicate for rule in rules for atom in rule.atoms)}
-    kept = [r for r in rules if not r.heads or any(h.predicate in read for h in r.heads)]
+    derived = {TRIPLE, *(head.predicate for rule in rules for head in rule.heads)}
+    used = [r for r in rules if not r.heads or any(h.predicate in read for h in r.heads)]
+    kept = [r for r in used if all(atom.predicate in derived or not is_helper(atom.predicate) for atom in r.atoms)]
     return rules if len(kept) == len(rules) else _needed(kept)
 
 

@@ -273,8 +273,13 @@ class ClassReader:
         if is_literal(node):
             return Foreign(node, "a literal is not a class")
         if self.is_datatype(node):
-            return Datatype(node) if is_iri(node) else Foreign("a data range", _NOT_RL)
+            return Datatype(node) if is_iri(node) else self._data_range(node)
         return NamedClass(node) if is_iri(node) else self.definition(node) or NamedClass(node)
+
+    def _data_range(self, node: Term) -> ClassExpression:
+        """A union or intersection of datatypes; OWL 2 RL has no rules for other data ranges."""
+        combined = any(self.graph.value(node, owl(by)) for by in ("unionOf", "intersectionOf"))
+        return (self.definition(node) if combined else None) or Foreign("a data range", _NOT_RL)
 
     def is_datatype(self, node: Term) -> bool:
         known = node.startswith(f"<{XSD}") or node in _LITERAL_TYPES

@@ -141,7 +141,7 @@ class Bodies:
             case NamedClass():
                 return [] if expression == NOTHING else [()] if expression == THING else [(expression.atom(x),)]
             case Datatype(term):
-                return [(condition("ISVALUEOF", x, term),)]
+                return [(condition("ISVALUEOF", x, term),), (auxiliary(expression, x),)]
             case HasValue(over, value):
                 return [(over.atom(x, value),)]
             case OneOf(individuals):
@@ -237,6 +237,7 @@ class Heads:
             case AtMost(number, over, filler):
                 yield from self._at_most(number, over, filler, x, fresh)
             case Datatype(term):
+                yield Conclusion((auxiliary(expression, x),))
                 yield Conclusion((), (Condition(Call("NOT", (Call("ISVALUEOF", (x, term)),))),))
             case SomeValuesFrom():
                 yield Conclusion((auxiliary(expression, x),))
