@@ -32,6 +32,8 @@ def test_python_blocks_run(page: Path, folder: Path) -> None:
 
 @pytest.mark.parametrize("page", WITH_CONSOLE, ids=lambda page: page.name)
 def test_console_blocks_run(page: Path, folder: Path) -> None:
+    if page.name == "README.md":
+        run_session(page)  # its first block writes the program that the commands use
     for block in blocks(page, "console"):
         for step in steps(block):
             printed = run_step(step, folder)
