@@ -34,7 +34,7 @@ def loaded(progress: Callable[[str], None] | bool) -> None:
 def test_the_steps_have_counts() -> None:
     said: list[str] = []
     loaded(said.append)
-    assert said == ["read 3 facts", "materialise by bf", "check: 3 derivations in 2 rounds", "commit version 2"]
+    assert said == ["read 3 facts", "materialise by budgeted", "check: 3 derivations in 2 rounds", "commit version 2"]
 
 
 @pytest.mark.parametrize("stderr", [Terminal, Notebook])
@@ -42,7 +42,7 @@ def test_a_line_in_a_terminal_and_in_a_notebook(stderr: type[io.StringIO], monke
     monkeypatch.setattr("sys.stderr", shown := stderr())
     loaded(True)
     parts = shown.getvalue().split("\r")[1:]
-    assert [part.removeprefix("\x1b[K").strip() for part in parts][:2] == ["read 3 facts", "materialise by bf"]
+    assert [part.removeprefix("\x1b[K").strip() for part in parts][:2] == ["read 3 facts", "materialise by budgeted"]
     assert parts[-1].strip() in ("", "\x1b[K")
     assert "\n" not in shown.getvalue()
     assert ("\x1b" in shown.getvalue()) == (stderr is Terminal)
