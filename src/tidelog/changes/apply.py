@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from tidelog.algebra.engine import Engine, Work
 from tidelog.algebra.fact_set import FactSet
@@ -20,11 +20,12 @@ from tidelog.changes.backend import AppliedChange, Backend
 from tidelog.changes.choose import Choice, choose, made_by
 from tidelog.changes.constraints import check_constraints, new_inconsistencies
 from tidelog.changes.local_backend import LocalBackend
-from tidelog.changes.request import ChangeRequest
+from tidelog.changes.notes import idle_notes
+from tidelog.changes.request import ChangeOptions, ChangeRequest
 from tidelog.changes.state import COLUMNS, State
 from tidelog.engines.local.engine import LocalEngine
 from tidelog.engines.local.facts import LocalFacts
-from tidelog.errors import UsageError
+from tidelog.errors import InputError, UsageError
 from tidelog.rules.analysis.safety import check_rules
 from tidelog.rules.parsing.parser import parse_rules
 from tidelog.rules.syntax import Rule
@@ -34,9 +35,48 @@ F = TypeVar("F", bound=FactSet)
 
 def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_reason: str = "") -> AppliedChange[F]:
     """Carry out a change on a backend. `engine_reason` says why this backend, if that is worth a word."""
-    start, options = time.perf_counter(), request.options
+    start = time.perf_counter()
     after = with_new_rules(before, request)
-    update, bad_lines = read_update(backend, before, after, request)
+    read = read_update(backend, before, after, request)
+    applied = _carry_out(backend, before, after, read, request.options, engine_reason)
+    _, of_prefixes = request.add.merged_prefixes(before.prefixes)
+    _, of_columns = request.add.merged_columns(before.columns)
+    notes = (*request.add.notes, *of_prefixes, *of_columns, *applied.notes)
+    if request.replaced is None:  # else facts that stay are expected
+        is_plain = mode_of(after.options) is MODES[OFF]
+        notes += (*idle_notes(read.add, read.remove, read.update, applied.outcome, after.prefixes, is_plain=is_plain),)
+    return replace(applied, seconds=time.perf_counter() - start, notes=notes)
+
+
+def revert(
+    backend: Backend[LocalFacts], before: State, past: State, options: ChangeOptions
+) -> AppliedChange[LocalFacts]:
+    """The change to a version that equals an older one: its explicit facts, rules, prefixes and options."""
+    start = time.perf_counter()
+    rules = past.program.after
+    program = before.program if rules == before.program.after else RuleChange(rules, rules)
+    after = replace(
+        before, program=program, arities=past.arities, prefixes=past.prefixes, options=past.options,
+        version=before.version + 1,
+    )  # fmt: skip
+    change = program if program is before.program else RuleChange(before.program.after, rules)
+    E, I, algorithm_state = backend.facts(before)
+    add, remove = past.E - E, E - past.E
+    update = Update(backend.engine, change, past.E, I, remove, add, Work(), algorithm_state)
+    applied = _carry_out(backend, before, after, ReadUpdate(add, remove, update, 0), options)
+    return replace(applied, seconds=time.perf_counter() - start)
+
+
+def _carry_out(
+    backend: Backend[F],
+    before: State,
+    after: State,
+    read: ReadUpdate[F],
+    options: ChangeOptions,
+    engine_reason: str = "",
+) -> AppliedChange[F]:
+    """Maintain the consequences and check the constraints. Without an effect, the version stays the one before."""
+    update = read.update
     choice = choose(
         options.algorithm, update.rules, len(before.E), len(update.removed), update.algorithm_state, backend.name
     )
@@ -51,14 +91,12 @@ def apply(backend: Backend[F], before: State, request: ChangeRequest, engine_rea
     options.progress(f"check: {work.derivations:,} derivations in {work.rounds:,} rounds")
     constraints = RuleChange(mode.rules(engine, old, update.I), mode.rules(engine, new, outcome.I))
     check_constraints(engine, constraints, outcome, strict=options.strict)
-    seconds = time.perf_counter() - start
-    _, of_prefixes = request.add.merged_prefixes(before.prefixes)
-    _, of_columns = request.add.merged_columns(before.columns)
-    notes = (*request.add.notes, *of_prefixes, *of_columns, *_import_notes(engine, update))
     found = new_inconsistencies(engine, constraints, outcome)
-    return AppliedChange(
-        backend.name, before, after, options, update, outcome, choice, seconds, bad_lines, notes, found
+    notes = tuple(_import_notes(engine, update))
+    applied = AppliedChange(
+        backend.name, before, after, options, update, outcome, choice, 0.0, read.bad_lines, notes, found
     )
+    return applied if applied.has_effect else replace(applied, after=replace(after, version=before.version))
 
 
 _IMPORT = parse_rules("missing(?o, ?i) :- [?o, owl:imports, ?i], ~known(?i) .")[0]
@@ -74,8 +112,17 @@ def _import_notes(engine: Engine[F], update: Update[F]) -> list[str]:
     return [f"{s} imports {o}, which is not loaded; load that file too" for s, o in sorted(fact.args for fact in found)]
 
 
-def read_update(backend: Backend[F], before: State, after: State, request: ChangeRequest) -> tuple[Update[F], int]:
-    """What the algorithm gets, and the number of bad lines left out. A fact that is removed and added stays.
+class ReadUpdate(NamedTuple, Generic[F]):
+    """The facts of a request, what the algorithm gets, and the number of bad lines that were left out."""
+
+    add: F
+    remove: F
+    update: Update[F]
+    bad_lines: int
+
+
+def read_update(backend: Backend[F], before: State, after: State, request: ChangeRequest) -> ReadUpdate[F]:
+    """Read the facts of a request. A fact that is removed and added stays.
 
     Bad lines may be left out only of the facts to add.
     """
@@ -83,11 +130,24 @@ def read_update(backend: Backend[F], before: State, after: State, request: Chang
     add, bad_lines = backend.read(request.add, arities, request.options)
     remove, _ = backend.read(request.remove, arities, request.options.without_bad_lines())
     E, I, algorithm_state = backend.facts(before)
+    if request.replaced is not None:
+        for relation in _replaced_relations(add, request.replaced):
+            remove = remove | (E.of_predicate(relation) - add)
     rules = before.program
     if after.program is not rules:
         rules = RuleChange(rules.after, after.program.after)
     removed, added = (remove - add) & E, add - E
-    return Update(backend.engine, rules, (E - remove) | add, I, removed, added, Work(), algorithm_state), bad_lines
+    update = Update(backend.engine, rules, (E - remove) | add, I, removed, added, Work(), algorithm_state)
+    return ReadUpdate(add, remove, update, bad_lines)
+
+
+def _replaced_relations(add: FactSet, named: Sequence[str]) -> Sequence[str]:
+    """The relations that a request replaces. Facts of other relations are refused."""
+    found = [name for name, count in add.predicates().items() if count]
+    others = [name for name in found if named and name not in named]
+    if others:
+        raise InputError(f"the input has facts of {others[0]}, and {', '.join(named)} is to be replaced")
+    return named or found
 
 
 def state_after(engine: LocalEngine, before: State, request: ChangeRequest) -> State:

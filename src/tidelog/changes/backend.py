@@ -49,6 +49,14 @@ class AppliedChange(Generic[F]):
         """Explicit facts gained and lost, all facts gained and lost: the order of `Delta`."""
         return self.update.added, self.update.removed, self.outcome.added, self.outcome.removed
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether the next version differs from the one before. A message makes no difference."""
+        old, new = self.before, self.after
+        if new.program.after != old.program.after or new.prefixes != old.prefixes or new.options != old.options:
+            return True
+        return any(map(len, (self.outcome.added, self.outcome.removed, self.update.added, self.update.removed)))
+
     def shown_facts(self) -> int:
         """The number of facts after the change, without those of helper relations."""
         helpers = {h.predicate for rule in self.after.program.after for h in rule.heads if is_helper(h.predicate)}

@@ -218,6 +218,19 @@ def _is_graph(source: object) -> bool:
     return hasattr(source, "triples") and hasattr(source, "namespaces")
 
 
+def read_relation(relation: str, rows: object, prefixes: Prefixes = NONE) -> Input:
+    """All facts of one relation: rows, a table, a path, or text."""
+    if isinstance(rows, Path) or (isinstance(rows, str) and _looks_like_path(rows)):
+        result = read_files([rows], ReadingOptions(None if relation == TRIPLE else relation))
+    elif isinstance(rows, str):
+        result = read_facts(rows, prefixes)
+    else:
+        result = read_facts({relation: rows})
+    if result.rules:
+        raise UsageError(f"{rows} holds rules; the rows of {relation} are expected here")
+    return result
+
+
 def read_facts(source: object, prefixes: Prefixes = NONE) -> Input:
     """Facts in any of the forms above; rules are refused. A text may use `prefixes`; a file has its own."""
     result = Input()

@@ -67,6 +67,7 @@ class ChangeRequest:
     remove_rules: tuple[Rule, ...] = ()
     options: ChangeOptions = field(default_factory=ChangeOptions)
     remove_prefixes: tuple[str, ...] = ()
+    replaced: tuple[str, ...] | None = None  # relations that become what `add` holds; (): those that `add` has
 
     def nbytes(self) -> int:
         """About how many bytes of files the request reads."""

@@ -5,24 +5,26 @@ What a change would do, and which change would do what is wanted.
 
 from __future__ import annotations
 
+import dataclasses
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from tidelog import tuning
 from tidelog.algorithms.equality.policy import MODES, OFF
-from tidelog.changes.apply import apply, read_update, with_new_rules
-from tidelog.changes.backend import Backend
+from tidelog.changes.apply import apply, read_update, revert, with_new_rules
+from tidelog.changes.backend import AppliedChange, Backend
 from tidelog.changes.choose import EngineChoice, choose_engine
 from tidelog.changes.commit import commit
 from tidelog.changes.estimate import predict
-from tidelog.changes.inputs import Input, read_files
+from tidelog.changes.inputs import Input, read_files, read_relation
 from tidelog.changes.local_backend import LocalBackend
 from tidelog.changes.progress import shown
 from tidelog.changes.request import ChangeOptions, ChangeRequest, prefix_request, read_request
 from tidelog.changes.result import Change, Prediction
+from tidelog.changes.state import state_at
 from tidelog.errors import UsageError
 from tidelog.explain.repair.proposals import MAX_TRIES, Repairs, Weigh, read_repair_request, repairs
 from tidelog.formats import Reading, reading_options
@@ -44,6 +46,7 @@ class Changes(Session):
         master: str | None = None,
         bad_lines: str = "fail",
         quarantine: str | Path | None = None,
+        replace: bool = False,
         progress: Callable[[str], None] | bool = False,
         **reading: Unpack[Reading],
     ) -> Change:
@@ -56,6 +59,7 @@ class Changes(Session):
         with "quarantine" they are also written to the file `quarantine`. `progress=True` shows the current step and its
         counts on stderr, in a terminal or a notebook; a function is called with the same texts.
         `reading` says how files are read: `header`, `delimiter`, `types` and `format`, see docs/formats.md.
+        With `replace` the relations of the input become what it holds: `relation`, or all relations that it has.
 
         >>> import tidelog, pathlib, tempfile
         >>> path = pathlib.Path(tempfile.mkdtemp(), "family.rls")
@@ -67,8 +71,10 @@ class Changes(Session):
         aside = None if quarantine is None else output_path(quarantine)
         with shown(progress) as report, self._writing() as now:
             options = ChangeOptions("auto", engine, master, bad_lines, aside, report, message)
-            add = read_files(sources, reading_options(relation, reading))
-            return self._change(now, ChangeRequest(add, options=self._checked(options, now)))
+            add, replaced = read_files(sources, reading_options(relation, reading)), None
+            if replace:
+                replaced = () if relation is None else (now.state.expand(relation),)
+            return self._change(now, ChangeRequest(add, options=self._checked(options, now), replaced=replaced))
 
     def apply(
         self,
@@ -97,6 +103,38 @@ class Changes(Session):
         with self._writing() as now:
             how = self._options(now, algorithm, engine, master, message, options)
             return self._change(now, read_request(add, remove, add_rules, remove_rules, now.state.prefixes, how))
+
+    def replace(self, relation: str, rows: object, *, message: str = "") -> Change:
+        """Make a relation what `rows` says, by the smallest change: rows, a table, a path, or facts as text.
+
+        >>> import tidelog
+        >>> kb = tidelog.open()
+        >>> _ = kb.apply(add={"edge": [("a", "b"), ("b", "c")]})
+        >>> change = kb.replace("edge", [("b", "c"), ("c", "d")])
+        >>> sorted(change.added), sorted(change.removed)
+        ([('edge', 'c', 'd')], [('edge', 'a', 'b')])
+        """
+        with self._writing() as now:
+            name = now.state.expand(relation)
+            add = read_relation(name, rows, now.state.prefixes)
+            return self._change(now, ChangeRequest(add, options=self._options(now, message=message), replaced=(name,)))
+
+    def revert(self, version: int, *, message: str = "") -> Change:
+        """Make a new version that equals an older one on disk: its facts, rules, prefixes and options.
+
+        >>> import tidelog, tempfile
+        >>> kb = tidelog.open(tempfile.mkdtemp() + "/x.kb")
+        >>> _ = kb.apply(add="p(a) ."), kb.apply(add="p(b) .", remove="p(a) .")
+        >>> change = kb.revert(1)
+        >>> change.version, list(change.added), kb.digest() == kb.at(1).digest()
+        (3, [('p', 'a')], True)
+        """
+        store = self._on_disk()
+        with self._writing() as now:
+            past = state_at(store, now.state, version)
+            options = self._options(now, message=message or f"revert to version {version}")
+            backend = LocalBackend(now.engine)
+            return self._commit(now, backend, revert(backend, now.state, past, options))
 
     def update(
         self, text: str, allow: Iterable[str | Path] = (), *, message: str = "", dry_run: bool = False
@@ -151,16 +189,27 @@ class Changes(Session):
     def _checked(self, options: ChangeOptions, now: Snapshot) -> ChangeOptions:
         """The options with the checks that this knowledge base asks for."""
         strict = self._strict or bool(now.state.options.get("strict"))
-        return replace(options, strict=strict, allow_cartesian=self._allow_cartesian)
+        return dataclasses.replace(options, strict=strict, allow_cartesian=self._allow_cartesian)
 
     def _change(self, now: Snapshot, request: ChangeRequest) -> Change:
         """Choose the backend, apply, commit, publish. The caller is the only writer."""
         with self._backend(now, request) as (backend, reason):
-            applied = apply(backend, now.state, request, reason)
-            request.options.progress(f"commit version {applied.after.version}")
+            return self._commit(now, backend, apply(backend, now.state, request, reason))
+
+    def _commit(self, now: Snapshot, backend: Backend[Any], applied: AppliedChange[Any]) -> Change:
+        """Commit and publish a change. One without an effect makes no version."""
+        if applied.has_effect:
+            applied.options.progress(f"commit version {applied.after.version}")
             committed = commit(backend, self._store, applied)
-        self._publish(now, committed)
-        return committed.change
+            self._publish(now, committed)
+            change = committed.change
+        else:
+            change = applied.change(*backend.gather(applied).answers())
+            if applied.engine == "local":  # the algorithm may keep something for the next change, such as counts
+                state = dataclasses.replace(now.state, algorithm_state=applied.outcome.algorithm_state)
+                self._replace(Snapshot(now.engine, state))
+        _log(change)
+        return change
 
     def _preview(self, now: Snapshot, request: ChangeRequest) -> Change:
         """What `_change` would return; nothing is committed."""
@@ -192,6 +241,19 @@ class Changes(Session):
             yield self._on_spark(now.engine, request.options.master), choice.reason
 
 
+_LOGGER = logging.getLogger("tidelog")
+
+
+def _log(change: Change) -> None:
+    if _LOGGER.isEnabledFor(logging.INFO):
+        added, removed = len(change.added), len(change.removed)
+        _LOGGER.info(
+            "version %d: +%d -%d facts, %s on %s, %.3f s",
+            *(change.version, added, removed, change.algorithm, change.engine, change.seconds),
+        )
+        _LOGGER.debug("%s; work: %s", change.reason, change.work.figures())
+
+
 class WhatIf(Changes):
     """Nothing here changes anything."""
 
@@ -219,7 +281,7 @@ class WhatIf(Changes):
         request = read_request(add, remove, add_rules, remove_rules, now.state.prefixes, options)
         is_large = engine == "spark" or bool(request.remote) or request.nbytes() > tuning.PREDICTION_BYTES
         predicted = None if is_large else _predict(now, request)
-        return replace(self._preview(now, request), predicted=predicted)
+        return dataclasses.replace(self._preview(now, request), predicted=predicted)
 
     def predict(
         self, add: object = None, remove: object = None, add_rules: object = None, remove_rules: object = None
@@ -275,6 +337,6 @@ class WhatIf(Changes):
 def _predict(now: Snapshot, request: ChangeRequest) -> Prediction:
     engine, state = now.engine, now.state
     after = with_new_rules(state, request)
-    update, _ = read_update(LocalBackend(engine), state, after, request)
+    update = read_update(LocalBackend(engine), state, after, request).update
     old, new = (now.equality.rules(engine, s.program.after, state.I) for s in (state, after))
     return predict(engine, state.I, update.E, old, new, update.added, update.removed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Self
 
 from tidelog.changes.apply import recomputed
@@ -10,6 +11,7 @@ from tidelog.changes.result import Difference, Versions
 from tidelog.changes.state import difference, state_at
 from tidelog.knowledge_base.session import Session
 from tidelog.knowledge_base.snapshot import Snapshot
+from tidelog.store.backup import back_up
 from tidelog.store.compaction import compact
 from tidelog.store.verification import Verification, verify
 
@@ -73,6 +75,22 @@ class History(Session):
             if self._store is not None and self._store.newest() != now.state.version:
                 now = self._take(self._store.refresh_from(now.state.stored()), now.state)
             return now.state.version
+
+    def backup(self, path: str | Path) -> int:
+        """Copy a knowledge base on disk, with its past, to a new path, also while it is changed. Returns the version.
+
+        Files that never change are linked, not copied, if the path is on the same file system.
+
+        >>> import tidelog, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> kb = tidelog.open(folder + "/x.kb")
+        >>> _ = kb.apply(add="p(a) .")
+        >>> kb.backup(folder + "/copy.kb")
+        1
+        >>> tidelog.open(folder + "/copy.kb").digest() == kb.digest()
+        True
+        """
+        return back_up(self._on_disk(), Path(path))
 
     def compact(self, keep: int | None = None) -> None:
         """Fold all changes into one set of files; with `keep`, forget all but so many versions before the newest.

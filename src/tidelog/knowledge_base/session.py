@@ -193,7 +193,9 @@ class Session:
         try:
             yield
         finally:
-            self._replace(now)
+            with self._replacing:
+                if self._described.version == now.state.version:  # else a new version was published
+                    self._held = now
 
     def _on_spark(
         self, engine: LocalEngine, master: str | None = None, spark: SparkSession | None = None

@@ -7,9 +7,11 @@ Rows are tuples of Python values: `int`, `float`, `bool`, `str` for numbers, pla
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from operator import index
@@ -19,7 +21,7 @@ from tidelog import tuning
 from tidelog.algebra.fact_set import without_helpers
 from tidelog.dictionary import Dictionary
 from tidelog.errors import UsageError
-from tidelog.model.terms import Value, plain_text, to_term, to_value
+from tidelog.model.terms import Fact, Term, Value, plain_text, to_term, to_value
 from tidelog.queries.notebook import lines_html, table_html
 from tidelog.rules.printer import format_fact, format_term
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from tidelog.algebra.fact_set import FactSet
     from tidelog.kernel.rows import Ints
+    from tidelog.rules.syntax import Atom
 
 _SHOWN = 20
 _MARKED = 10_000  # facts at most that are checked for being explicit, to display some of them
@@ -162,6 +165,15 @@ class Answers(RowTable):
         self._marks = marks
         return self
 
+    def __copy__(self) -> Self:
+        made = object.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Answers are pickled as their names and rows, and as what `asserted` said if it was read."""
+        return _unpickled, (self.names, list(term_rows(self)), self.__dict__.get("asserted"))
+
     def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
         """Yield blocks of rows; each is a list of columns, pyarrow arrays of canonical term texts."""
         for start in range(0, self._length, tuning.ANSWER_BLOCK_ROWS):
@@ -186,6 +198,35 @@ class Answers(RowTable):
             return table_html((), [(repr(self),)])
         rows = (list(map(value_text, row)) for row in islice(self, _SHOWN))
         return table_html(self.names, rows, more=self._length - _SHOWN)
+
+
+class _Unpickled(Answers):
+    """Answers that were pickled: rows of terms, None where a variable has no value."""
+
+    def __init__(
+        self, names: Sequence[str], rows: Sequence[tuple[bytes | None, ...]], asserted: list[bool] | None
+    ) -> None:
+        super().__init__(names, lambda: (), len(rows), Dictionary(), None if asserted is None else lambda: asserted)
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return (tuple(None if text is None else to_value(Term(text.decode())) for text in row) for row in self._rows)
+
+    def _part(self, at: slice) -> Self:
+        asserted = self.__dict__.get("asserted")
+        return type(self)(self.names, self._rows[at], None if asserted is None else asserted[at])
+
+    def term_blocks(self) -> Iterator[list[pyarrow.Array]]:
+        import pyarrow as pa
+
+        if self._rows:
+            yield [pa.array(column, pa.binary()) for column in zip(*self._rows, strict=True)]
+
+
+def _unpickled(
+    names: Sequence[str], rows: Sequence[tuple[bytes | None, ...]], asserted: list[bool] | None
+) -> _Unpickled:
+    return _Unpickled(names, rows, asserted)
 
 
 class _Marked(Answers):
@@ -256,6 +297,13 @@ class FactAnswers(RowTable):
     def of(self, predicate: str) -> FactAnswers:
         """Only the facts of one predicate."""
         return FactAnswers(self._all.of_predicate(predicate), self._explicit, helpers=True)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Facts are pickled with whether they are explicit, if that is known."""
+        if self._explicit is None:
+            return FactAnswers, (KeptFacts(tuple(self._all)), None)
+        explicit = self._explicit() if callable(self._explicit) else self._explicit
+        return FactAnswers, (KeptFacts(tuple(self._all)), KeptFacts(tuple(self._all & explicit)))
 
     @cached_property
     def asserted(self) -> list[bool]:
@@ -340,6 +388,45 @@ def value_text(value: object, prefixes: Mapping[str, str] | None = None) -> str:
     ('ann', '"Ann Lee"', '_:b', '<http://e.org/a>')
     """
     return "" if value is None else format_term(to_term(value), prefixes)
+
+
+@dataclass(frozen=True)
+class KeptFacts:
+    """A set of facts that was pickled. It implements what answers use of `FactSet`."""
+
+    rows: tuple[Fact, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.rows)
+
+    def __or__(self, other: Self) -> Self:
+        return replace(self, rows=tuple(dict.fromkeys((*self.rows, *other.rows))))
+
+    def __and__(self, other: Self) -> Self:
+        known = set(other.rows)
+        return replace(self, rows=tuple(fact for fact in self.rows if fact in known))
+
+    def __sub__(self, other: Self) -> Self:
+        known = set(other.rows)
+        return replace(self, rows=tuple(fact for fact in self.rows if fact not in known))
+
+    def predicates(self) -> dict[str, int]:
+        return dict(Counter(fact.predicate for fact in self.rows))
+
+    def count_of(self, predicate: str) -> int:
+        return self.predicates().get(predicate, 0)
+
+    def arities(self) -> dict[str, int]:
+        return {fact.predicate: len(fact.args) for fact in self.rows}
+
+    def of_predicate(self, predicate: str) -> Self:
+        return replace(self, rows=tuple(fact for fact in self.rows if fact.predicate == predicate))
+
+    def may_match(self, atom: Atom) -> bool:
+        return bool(self.count_of(atom.predicate))
 
 
 def marks(facts: FactSet, explicit: FactSet) -> list[bool]:

@@ -16,6 +16,7 @@
     cache              facts and dictionary <-> one mapped file
     digest             one number for a set of facts, independent of their order
     store              opens, reads and commits
+    backup             copies a knowledge base that is in use
     compaction         merges small changes into files, deletes old versions
     verification       checks all files
 

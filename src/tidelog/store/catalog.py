@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,8 +48,8 @@ class CommitRow(NamedTuple):
 class Catalog:
     """The tables of one knowledge base. Connections are opened when they are first needed."""
 
-    def __init__(self, root: Path, *, writable: bool) -> None:
-        self._path = root / FILE
+    def __init__(self, root: Path, *, writable: bool = False, file: str = FILE) -> None:
+        self._path = root / file
         self._writable = writable
         self._is_closed = False
         self._connections = Connections(lambda: _connect(self._path, self._writable))
@@ -238,6 +238,13 @@ class Catalog:
         with self._explained() as connection:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
         return [] if found == ["ok"] else [f"{self._path}: {text}" for text in found]
+
+    def copy(self, path: Path) -> None:
+        """Write what is committed now to a new database."""
+        path.unlink(missing_ok=True)
+        with self._explained() as connection, closing(sqlite3.connect(path)) as target:
+            connection.backup(target)
+            target.execute("PRAGMA journal_mode = DELETE")  # one file is all of it
 
     def shrink(self) -> None:
         """Return the space of deleted rows to the file system."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tidelog.cli.commands import add_engine, add_knowledge_base, engine, open_to_change, open_to_read
+from tidelog.cli.commands import add_engine, add_knowledge_base, engine, natural, open_to_change, open_to_read
 from tidelog.cli.output import print_json, print_table, warn, working
 from tidelog.cli.show_changes import add_show, change_json, preview_json, print_change, print_preview
 from tidelog.errors import InputError, StoreError, UsageError
@@ -142,6 +142,8 @@ def configure_load(parser: ArgumentParser) -> None:
         help="what to do with an invalid line: fail and load nothing, skip it, or write it to a file",
     )
     parser.add_argument("--quarantine", metavar="FILE", help="the file for invalid lines; default: KB.bad-lines.jsonl")
+    replaced = "the relations of the files become what the files hold, by the smallest change"
+    parser.add_argument("--replace", action="store_true", help=replaced)
     parser.add_argument("--message", default="", metavar="M", help="text for `tidelog log` about this version")
     add_show(parser, 0, "default: none")
 
@@ -156,6 +158,7 @@ def run_load(options: Namespace) -> int:
             change = kb.load(
                 *files,
                 relation=options.relation,
+                replace=options.replace,
                 engine=chosen,
                 master=options.master,
                 message=options.message,
@@ -197,6 +200,27 @@ def _reading(options: Namespace) -> Reading:
     if options.delimiter is not None:
         given["delimiter"] = options.delimiter
     return given
+
+
+def configure_revert(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument(
+        "version", type=natural, metavar="V", help="the version to go back to (`tidelog log KB` lists them)"
+    )
+    parser.add_argument("--message", default="", metavar="M", help="text for `tidelog log` about this version")
+    add_show(parser, 0, "default: none")
+
+
+def run_revert(options: Namespace) -> int:
+    """Make a new version that equals an older one."""
+    with open_to_change(options) as kb:
+        with working(f"reverting to version {options.version}"):
+            change = kb.revert(options.version, message=options.message)
+        if options.json:
+            print_json(change_json(change, options.show))
+        else:
+            print_change(change, kb.prefixes, options.show)
+    return 0
 
 
 def configure_prefix(parser: ArgumentParser) -> None:

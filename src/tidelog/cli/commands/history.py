@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tidelog.cli.commands import add_knowledge_base, natural, open_to_change, open_to_read
@@ -125,6 +126,45 @@ def _print_verification(report: Verification) -> None:
     looked = f"version {report.version}, {report.versions} versions, {report.files} files, {file_size(report.bytes)}"
     again = ", everything derived again" if report.recomputed else ""
     print(f"{looked}{again}: {'no problem found' if report.ok else 'damaged; restore it from a copy'}")
+
+
+def configure_backup(parser: ArgumentParser) -> None:
+    add_knowledge_base(parser)
+    parser.add_argument("out", type=Path, metavar="OUT", help="the path of the copy, which must be free")
+
+
+def run_backup(options: Namespace) -> int:
+    """Copy a knowledge base, also while another process changes it."""
+    with open_to_read(options) as kb, working("copying"):
+        version = kb.backup(options.out)
+    _report_copy(options, options.out, version)
+    return 0
+
+
+def configure_restore(parser: ArgumentParser) -> None:
+    parser.add_argument("backup", type=Path, metavar="BACKUP", help="what `tidelog backup` has written")
+    parser.add_argument("kb", type=Path, metavar="KB", help="the path of the knowledge base, which must be free")
+
+
+def run_restore(options: Namespace) -> int:
+    """Make a knowledge base of a backup, which is checked first."""
+    import tidelog
+    from tidelog.errors import CorruptionError
+
+    with tidelog.open(options.backup, read_only=True) as kb, working("checking and copying"):
+        report = kb.verify()
+        if not report.ok:
+            raise CorruptionError(f"{options.backup} is damaged: {report.problems[0]}. Restore from another backup")
+        version = kb.backup(options.kb)
+    _report_copy(options, options.kb, version)
+    return 0
+
+
+def _report_copy(options: Namespace, made: Path, version: int) -> None:
+    if options.json:
+        print_json({"kb": str(made), "version": version})
+    else:
+        print(f"{made}: version {version}")
 
 
 def configure_compact(parser: ArgumentParser) -> None:
