@@ -45,6 +45,7 @@ COMMANDS = (
     Command("load", "changing", "load data and programs into a knowledge base"),
     Command("update", "changing", "add and remove facts and rules, or show what that would change"),
     Command("query", "reading", "answer a query"),
+    Command("shell", "interactive", "ask and change a knowledge base interactively"),
     Command("watch", "streaming", "follow the answers to a query, as they change"),
     Command("explain", "explaining", "show why a fact holds, does not hold, went or stayed"),
     Command("inconsistencies", "reading", "list what contradicts what"),

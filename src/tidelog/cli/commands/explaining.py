@@ -47,7 +47,7 @@ def run_explain(options: Namespace) -> int:
     form = options.format or ("json" if options.json else "tree")
     with open_to_read(options) as kb, working("explaining"):
         found = _explanation(kb, options)
-    return _print_explanation(found, form)
+    return print_explanation(found, form)
 
 
 def _explanation(kb: KnowledgeBase, options: Namespace) -> Found:
@@ -64,7 +64,7 @@ def _explanation(kb: KnowledgeBase, options: Namespace) -> Found:
     return asked.explain(options.fact, options.all, helpers=options.helpers)
 
 
-def _print_explanation(found: Found, form: str) -> int:
+def print_explanation(found: Found, form: str) -> int:
     """Print the explanation and return the exit code: 1 for a fact that does not hold."""
     from tidelog import WhyNot
 

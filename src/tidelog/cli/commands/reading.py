@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
@@ -33,14 +32,14 @@ from tidelog.cli.output import (
     working,
 )
 from tidelog.cli.show_changes import inconsistencies_json
+from tidelog.cli.statements import UPDATE_REQUEST
 from tidelog.errors import UsageError, did_you_mean
-from tidelog.queries.language import PROLOGUE, is_sparql
+from tidelog.queries.language import is_sparql
 
 if TYPE_CHECKING:
     from tidelog.knowledge_base import KnowledgeBase
     from tidelog.queries.answers import Answers
 
-_UPDATE = re.compile(rf"{PROLOGUE}(?:INSERT|DELETE|LOAD|CLEAR|DROP|CREATE|ADD|MOVE|COPY|WITH)[\s{{]", re.IGNORECASE)
 _GRAPH_FORMATS = ("ttl", "nt", "rdf", "jsonld")
 _ROW_FORMATS = (*TEXT_FORMATS, "parquet")
 _FILE = (".rq", ".sparql")
@@ -73,7 +72,7 @@ def run_query(options: Namespace) -> int:
     text, form = read_query_text(options.query), options.format or ("json" if options.json else "")
     if form == "parquet" and options.out is None:
         raise UsageError("parquet is for files; say which with --out FILE")
-    if _UPDATE.match(text):
+    if UPDATE_REQUEST.match(text):
         raise UsageError("that is a change, and a query changes nothing; use `tidelog update KB --sparql`")
     with open_to_read(options) as kb:
         asked = as_of(kb, options.at)
@@ -85,7 +84,7 @@ def _answer(kb: KnowledgeBase, text: str, form: str, options: Namespace) -> None
     with working("answering"):
         answers = kb.query(text, timeout=options.timeout, max_rows=options.max_rows)
     if not len(answers):
-        _warn_of_unknown(kb, text)
+        warn_of_unknown(kb, text)
     _show_rows(answers, form, options, kb.prefixes)
 
 
@@ -138,7 +137,7 @@ def _show_boolean(answer: bool, form: str, out: Path | None) -> None:
         write_boolean(answer, form or "table", sys.stdout)
 
 
-def _warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
+def warn_of_unknown(kb: KnowledgeBase, query: str) -> None:
     """Warn if a relation of a query without answers is unknown; its name may be mistyped."""
     from tidelog.rules.parsing.parser import parse_query
     from tidelog.rules.syntax import Atom
