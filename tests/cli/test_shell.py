@@ -89,7 +89,7 @@ def test_a_script(tidelog: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO("p(\n\np(x) .\n.quit\np(y) .\n"))
     ran = tidelog("shell", "a.kb")
     assert ran.code == 1
-    assert ran.out.startswith("+ p(x) .\n+ q(x) .\nversion 3:")
+    assert ran.out.startswith("+ p(x) .\n+ q(x) .  % derived\nversion 3:")
     assert "p(y)" not in ran.out
     assert ran.err.startswith("error: <query>:1:3: expected a term")
     monkeypatch.setattr(sys, "stdin", io.StringIO("p(z) .\nzz(?x)\n"))
