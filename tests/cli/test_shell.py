@@ -104,7 +104,7 @@ def test_json(tidelog: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     ran = tidelog("shell", "--json")
     assert ran.code == 0
     assert '"added": 1' in ran.out
-    assert '"variables"' in ran.out
+    assert '"bindings"' in ran.out
 
 
 @pytest.mark.parametrize(
