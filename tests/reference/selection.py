@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tidelog.model.terms import RDF_TYPE, TRIPLE, Term, is_iri, plain
-from tidelog.rules.maintenance_rules import all_atoms, general_atom
-from tidelog.rules.syntax import Aggregate, Atom, Literal, Negation, Rule, Variable
+from tidelog.rules.maintenance_rules import general_atom
+from tidelog.rules.syntax import Aggregate, Atom, Literal, Negation, Rule, Variable, all_atoms
 
 REST = "Rest"
 Args = tuple[Variable | Term | Aggregate, ...]

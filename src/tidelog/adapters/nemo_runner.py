@@ -23,9 +23,8 @@ from tidelog.model.addresses import output_path
 from tidelog.model.terms import AGGREGATE_RULE
 from tidelog.queries.answers import Answers
 from tidelog.rules.analysis.safety import check_rules
-from tidelog.rules.maintenance_rules import all_atoms
 from tidelog.rules.parsing.parser import parse_constant, parse_program
-from tidelog.rules.syntax import Export, Import, Rule, RuleFile
+from tidelog.rules.syntax import Export, Import, Rule, RuleFile, all_atoms
 
 OUT = Path("results")
 STANDARD_INPUT = Path("-")
@@ -101,7 +100,7 @@ def run(path: Path, options: RunOptions | None = None, *, progress: Callable[[st
         derived=len(kb.all_facts()) - explicit,
         seconds=change.seconds,
         work=change.work,
-        warnings=list(_warnings(program, change.bad_lines)),
+        warnings=[*change.notes, *_warnings(program, change.bad_lines)],
         answers=answers,
         knowledge_base=kb,
     )

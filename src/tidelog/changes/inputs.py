@@ -15,6 +15,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import cast
@@ -26,6 +27,8 @@ from tidelog.formats import ReadingOptions
 from tidelog.languages import LANGUAGES
 from tidelog.model.addresses import data_address, scheme_of, text_path
 from tidelog.model.terms import TRIPLE, Fact, Term
+from tidelog.rules.analysis.lint import likely_variables
+from tidelog.rules.analysis.safety import check_program
 from tidelog.rules.parsing.parser import parse_program
 from tidelog.rules.syntax import Rule, RuleFile
 
@@ -58,6 +61,8 @@ class Input:
 
     def add_program(self, program: RuleFile, folder: Path) -> None:
         """Add the facts, rules and imports of a program; paths are relative to its folder."""
+        check_program(program)
+        self.notes += map(str, islice(likely_variables(program), _MOST_NOTES))
         self.facts += program.facts
         self.rules += program.rules
         self.prefixes |= program.prefixes

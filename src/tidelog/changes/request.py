@@ -108,5 +108,6 @@ def read_request(
     """The request for what a user gave to `apply` or `preview`; texts may use the `prefixes`."""
     added, rules = read_facts(add, prefixes), read_rules(add_rules, prefixes)
     added.rules += rules.rules
+    added.notes += rules.notes
     added.prefixes |= rules.prefixes
     return ChangeRequest(added, read_facts(remove, prefixes), tuple(read_rules(remove_rules, prefixes).rules), options)

@@ -11,9 +11,11 @@ built-ins that are not in `BUILT_INS`.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import product
 from pathlib import Path
 from types import MappingProxyType
 
@@ -26,16 +28,30 @@ from tidelog.languages.n3_grammar import (
     N3Grammar,
     N3List,
     N3Node,
+    N3Scope,
     N3Triple,
     statement,
 )
 from tidelog.model import terms
 from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Fact, Term
-from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise
-from tidelog.rules.expressions import QUOTIENT, BuiltIn
+from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise, replace_in_atom
+from tidelog.rules.expressions import QUOTIENT, BuiltIn, evaluate
 from tidelog.rules.parsing.terms import NEGATE
-from tidelog.rules.parsing.tokens import MAX_LITERALS, NAME, Scope, SourceText
-from tidelog.rules.syntax import Call, Condition, Expression, Rule, RuleFile, Variable
+from tidelog.rules.parsing.tokens import MAX_LITERALS, NAME, SourceText
+from tidelog.rules.syntax import (
+    Assignment,
+    Atom,
+    Call,
+    Condition,
+    Expression,
+    Literal,
+    Negation,
+    Rule,
+    RuleFile,
+    Variable,
+    expression_variables,
+)
+from tidelog.values.literals import truth
 
 N3Expressions = tuple[Expression, ...]
 
@@ -99,10 +115,22 @@ BUILT_INS: Mapping[str, BuiltIn] = MappingProxyType(
 )
 
 
+# Built-ins of a list that is written out in the premise: the item or number that they give.
+_NO_BUILT_IN = BuiltIn(lambda *args: FALSE, 0, None)
+_OF_LIST: Mapping[str, Callable[[N3List], N3Node]] = MappingProxyType(
+    {
+        "list#length": lambda found: terms.integer(len(found.items)),
+        "list#first": lambda found: found.items[0],
+        "list#last": lambda found: found.items[-1],
+    }
+)
+_BUILT_IN = re.compile(rf"<{re.escape(SWAP)}((?:math|string|list|log|time|crypto|os|graph|func)#.*)>")
+
+
 def built_in_name(predicate: object) -> str | None:
     """The name of a built-in predicate, for example `math#sum`; None for other predicates."""
-    is_built_in = isinstance(predicate, str) and predicate.startswith(f"<{SWAP}")
-    return str(predicate)[len(SWAP) + 1 : -1] if is_built_in else None
+    match = _BUILT_IN.fullmatch(predicate) if isinstance(predicate, str) else None
+    return match[1] if match else None
 
 
 def shown(name: str) -> str:
@@ -111,6 +139,7 @@ def shown(name: str) -> str:
 
 _FIRST, _REST = terms.iri(f"{RDF}first"), terms.iri(f"{RDF}rest")
 _SCOPE_SAMPLE = 1 << 16
+_EQUAL = terms.iri(f"{SWAP}log#equalTo")
 _PRINTABLE = re.compile(f"(?:{NAME})?")  # prefixes that are valid in our rule language
 _PLACES = ("subject", "predicate", "object")
 
@@ -123,7 +152,7 @@ def parse_n3(text: str, file: str = "<text>") -> RuleFile:
 class _N3Reader:
     def __init__(self, text: str, file: str) -> None:
         self.source = SourceText(text, file)
-        self.scope = Scope()
+        self.scope = N3Scope()
         self.program = RuleFile()
         self.data = _Data(self.source)
 
@@ -147,11 +176,21 @@ class _N3Reader:
         premise = self._triples(triple, triple.subject, TRUE)
         conclusion = self._triples(triple, triple.object, FALSE)
         if premise:
-            self._add_rule(triple, _Premise(self.source), premise, conclusion)
+            for alternative in self._alternatives(premise):
+                self._add_rule(triple, _Premise(self.source), alternative, conclusion)
         elif triple.object == FALSE:
             raise self.source.error("this rule refuses everything: its premise is empty", triple.start)
         else:
             self.data.facts += (self._certain(head, t) for head, t in self._heads(conclusion))
+
+    def _alternatives(self, premise: tuple[N3Triple, ...]) -> Iterator[tuple[N3Triple, ...]]:
+        """The premises that stand for one with `?x list:in ( … )`: one for each item of the list."""
+        choices = [_items_of(triple) for triple in premise]
+        if math.prod(map(len, choices)) > MAX_LITERALS:
+            raise self.source.error(
+                f"lists with more than {MAX_LITERALS:,} combinations; split the rule", premise[0].start
+            )
+        return product(*choices)
 
     def _triples(self, rule: N3Triple, side: N3Node, empty: Term) -> tuple[N3Triple, ...]:
         """The triples of one side of a rule; `empty` is the literal for a side without triples."""
@@ -173,7 +212,31 @@ class _N3Reader:
         if not heads and rule.object != FALSE:
             raise self.source.error("this rule concludes nothing; write `=> false` for a constraint", rule.start)
         new_heads, new_body = normalise(heads, literals, body.fresh)
-        self.program.rules.append(Rule(new_heads, new_body, location=self.source.location(_start(rule))))
+        if any(isinstance(literal, RawAtom) for literal in literals):
+            self.program.rules.append(Rule(new_heads, new_body, location=self.source.location(_start(rule))))
+        else:
+            self._compute(rule, new_heads, new_body)
+
+    def _compute(self, rule: N3Triple, heads: tuple[Atom, ...], body: tuple[Literal, ...]) -> None:
+        """Add the facts of a rule whose premise has only built-ins: it is computed here, once."""
+        values: dict[Variable, Term] = {}
+        for literal in body:
+            if isinstance(literal, Atom | Negation):
+                continue
+            if not values.keys() >= set(expression_variables(literal.expression)):
+                raise self.source.error("a variable of this premise has no value", rule.start)
+            found = evaluate(literal.expression, values)
+            if found is None or (isinstance(literal, Condition) and truth(found) is not True):
+                return
+            if isinstance(literal, Assignment):
+                values[literal.variable] = found
+        if not heads:
+            raise self.source.error("this rule refuses everything: its premise always holds", rule.start)
+        for head in heads:
+            found_head = replace_in_atom(head, values)
+            if any(isinstance(arg, Variable) for arg in found_head.args):
+                raise self.source.error("the conclusion has a variable that the premise does not bind", rule.start)
+            self.data.facts.append(Fact(TRIPLE, tuple(Term(str(arg)) for arg in found_head.args)))
 
     def _heads(self, conclusion: tuple[N3Triple, ...]) -> Iterator[tuple[RawAtom, N3Triple]]:
         for triple in conclusion:
@@ -200,6 +263,16 @@ class _N3Reader:
         if any(isinstance(arg, Variable) for arg in head.args):
             raise self.source.error("a variable in the conclusion of a rule without premise", triple.start)
         return Fact(TRIPLE, tuple(Term(str(arg)) for arg in head.args))
+
+
+def _items_of(triple: N3Triple) -> list[N3Triple]:
+    """For `?x list:in ( … )` and `( … ) list:member ?x` the equations of `?x` with the items; else the triple."""
+    name = built_in_name(triple.predicate)
+    found, item = (triple.object, triple.subject) if name == "list#in" else (triple.subject, triple.object)
+    if name not in ("list#in", "list#member") or not (isinstance(found, N3List) or found == NIL):
+        return [triple]
+    items = found.items if isinstance(found, N3List) else ()
+    return [N3Triple(item, _EQUAL, each, triple.start) for each in items]
 
 
 class _Premise:
@@ -244,10 +317,13 @@ class _Premise:
         return places[0]
 
     def _built_in(self, name: str, triple: N3Triple, found: list[RawLiteral]) -> Condition:
-        built_in = BUILT_INS.get(name)
-        if built_in is None:
-            raise self.source.error(f"the built-in {shown(name)} is not supported", triple.start)
+        built_in = BUILT_INS.get(name, _NO_BUILT_IN)
         subject = triple.subject
+        if name in _OF_LIST and isinstance(subject, N3List):
+            item = self._place(_OF_LIST[name](subject), found)
+            return Condition(Call("=", (self._place(triple.object, found), item)))
+        if built_in is _NO_BUILT_IN:
+            raise self.source.error(f"the built-in {shown(name)} is not supported", triple.start)
         given = subject.items if isinstance(subject, N3List) and not built_in.is_test else (subject,)
         args = [self._place(node, found) for node in given]
         result = self._place(triple.object, found)

@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from tidelog.model import terms
 from tidelog.model.terms import ESCAPE_SEQUENCE, NAME_CHARACTERS, NAME_START, NOT_IN_IRI, OWL, RDF, RDF_TYPE, Term
-from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_STATEMENT, RuleToken, SourceText, TokenCursor, next_token
+from tidelog.rules.parsing.tokens import MAX_DEPTH, MAX_STATEMENT, RuleToken, Scope, SourceText, TokenCursor, next_token
 from tidelog.rules.syntax import Variable
 
 SWAP = "http://www.w3.org/2000/10/swap/"
@@ -64,6 +64,14 @@ class N3Triple:
 
 
 N3Node = Term | Variable | Blank | N3List | Formula
+
+
+class N3Scope(Scope):
+    """The declarations so far. If the default prefix is not declared, `:name` is `<#name>`."""
+
+    def expand(self, prefix: str) -> str | None:
+        found = super().expand(prefix)
+        return f"{self.base.partition('#')[0]}#" if found is None and prefix == "" else found
 
 
 class N3Grammar(TokenCursor):

@@ -32,7 +32,7 @@ from dataclasses import dataclass, replace
 from tidelog.errors import RuleError
 from tidelog.rules.analysis.normalise import fresh_variables, pivot_on_negation, replace_in_atom, replace_in_literal
 from tidelog.rules.printer import format_predicate, format_rule
-from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, literal_variables
+from tidelog.rules.syntax import Assignment, Atom, Literal, Negation, Rule, Variable, all_atoms, literal_variables
 
 OLD = ""
 DEL, RED, INS, NEW, PLUS, MINUS, TEMP, EXT = "Del", "Red", "Ins", "New", "Plus", "Minus", "Temp", "Ext"
@@ -132,11 +132,6 @@ def assertion_rules(predicate: str, arity: int) -> tuple[MarkedRule, ...]:
         MarkedRule(Rule((p,), (p, p)), RED, (DEL, EXT_NEW)),
         MarkedRule(Rule((p,), (p,)), INS, (EXT_INS,)),
     )
-
-
-def all_atoms(rule: Rule) -> list[Atom]:
-    """The heads, then the positive and negated body atoms."""
-    return [*rule.heads, *atoms_read(rule)]
 
 
 def general_atom(predicate: str, arity: int) -> Atom:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
+from typing import Any
 
 from tidelog.model import terms
 from tidelog.model.terms import TRIPLE, Fact, Term
@@ -48,7 +49,7 @@ def format_term(term: Expression | Aggregate, prefixes: Prefixes = None) -> str:
     if isinstance(term, Call):
         return _call(term, prefixes)
     if isinstance(term, Aggregate):
-        return f"#{term.function}({', '.join(map(str, term.args))})"
+        return f"#{term.function}({', '.join(format_term(a, prefixes) for a in term.args)})"
     return _constant(term, prefixes)
 
 
@@ -134,6 +135,55 @@ def format_rule(rule: Rule, prefixes: Prefixes = None) -> str:
     return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {body}{' ' if body else ''}."
 
 
+def as_written(rule: Rule) -> str:
+    """The text of a rule for messages: without the names that the parser invented for computed arguments and wildcards.
+
+    >>> from tidelog.rules.parsing.parser import parse_rules
+    >>> [rule] = parse_rules("p(?x + 1) :- q(?x, _), ~r(?x * 2) .")
+    >>> print(rule)
+    p(?_3) :- q(?x, _), ?_2 = ?x * 2, ~r(?_2), ?_3 = ?x + 1 .
+    >>> print(as_written(rule))
+    p(?x + 1) :- q(?x, _), ~r(?x * 2) .
+    """
+    if rule.written:
+        return rule.written
+    values = _computed(rule)
+    body = [b for b in rule.body if not (isinstance(b, Assignment) and b.variable in values)]
+    heads = ", ".join(format_atom(_folded(h, values)) for h in rule.heads)
+    parts = ", ".join(literal_as_written(b, rule) for b in body)
+    return f"{_attributes(rule)}{heads}{' ' if heads else ''}:- {parts}{' ' if parts else ''}."
+
+
+def literal_as_written(literal: Literal, rule: Rule) -> str:
+    """The text of a body literal of a rule, without invented names."""
+    values = _computed(rule)
+    if isinstance(literal, Assignment) and literal.variable in values:
+        return format_term(literal.expression)
+    if isinstance(literal, Atom):
+        literal = _folded(literal, values)
+    elif isinstance(literal, Negation):
+        literal = Negation(_folded(literal.atom, values))
+    uses = Counter(chain.from_iterable(variables_of(b) for b in (*rule.heads, *rule.body)))
+    return format_literal(literal, None, frozenset(v for v in uses if v.name.startswith("_") and uses[v] == 1))
+
+
+def _computed(rule: Rule) -> dict[Variable, Expression]:
+    """The invented variables of a rule that stand for computed arguments, with their expressions."""
+    return {b.variable: b.expression for b in rule.body if isinstance(b, Assignment) and b.variable.name[:1] == "_"}
+
+
+def _folded(atom: Atom, values: Mapping[Variable, Expression]) -> Atom:
+    """The atom with expressions in place of variables, only to be printed."""
+    args: list[Any] = []
+    for arg in atom.args:
+        if isinstance(arg, Aggregate):
+            inside: list[Any] = [values.get(v, v) for v in arg.args]
+            args.append(Aggregate(arg.function, tuple(inside)))
+        else:
+            args.append(values.get(arg, arg) if isinstance(arg, Variable) else arg)
+    return Atom(atom.predicate, tuple(args))
+
+
 def _attributes(rule: Rule) -> str:
     name = f"#[name({terms.string(rule.name)})] " if rule.name is not None else ""
     bound = f"#[bound({rule.bound})] " if rule.bound is not None else ""
@@ -142,14 +192,14 @@ def _attributes(rule: Rule) -> str:
 
 def _wildcards(rule: Rule) -> Wildcards:
     """The variables to print as `_`: used once, with the names that the parser would invent."""
-    uses = Counter(chain.from_iterable(_variables(b) for b in (*rule.heads, *rule.body)))
+    uses = Counter(chain.from_iterable(variables_of(b) for b in (*rule.heads, *rule.body)))
     atoms = (b.atom if isinstance(b, Negation) else b for b in rule.literals)
     candidates = [v for a in atoms for v in a.variables() if v.name.startswith("_") and uses[v] == 1]
     fresh = fresh_variables(v.name for v in uses.keys() - set(candidates))
     return frozenset(candidates) if all(v == f for v, f in zip(candidates, fresh, strict=False)) else _NONE
 
 
-def _variables(literal: Literal) -> list[Variable]:
+def variables_of(literal: Literal) -> list[Variable]:
     """All variables of a literal or a head, with those of aggregates."""
     if isinstance(literal, Condition):
         return list(expression_variables(literal.expression))

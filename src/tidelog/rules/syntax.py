@@ -83,6 +83,11 @@ class Assignment:
 Literal = Atom | Negation | Condition | Assignment
 
 
+def all_atoms(rule: Rule) -> list[Atom]:
+    """The heads, then the positive and negated body atoms."""
+    return [*rule.heads, *(b.atom if isinstance(b, Negation) else b for b in rule.literals)]
+
+
 def expression_variables(expression: Expression) -> Iterator[Variable]:
     """The variables of an expression, in order of appearance."""
     if isinstance(expression, Variable):
@@ -196,3 +201,12 @@ class RuleFile:
     exports: list[Export] = field(default_factory=list)
     prefixes: dict[str, str] = field(default_factory=dict)
     parameters: list[str] = field(default_factory=list, compare=False)  # the names that `@parameter` declares
+    # (predicate, number of arguments) -> its first fact and the place of this fact
+    first_facts: dict[tuple[str, int], tuple[Fact, Location]] = field(default_factory=dict, compare=False)
+
+    def add(self, other: RuleFile) -> None:
+        """Add the contents of another file."""
+        for name in ("rules", "facts", "imports", "exports", "parameters"):
+            getattr(self, name).extend(getattr(other, name))
+        self.prefixes |= other.prefixes
+        self.first_facts = other.first_facts | self.first_facts

@@ -21,7 +21,6 @@ from tidelog.rules.maintenance_rules import (
     TEMP,
     MaintenanceRules,
     MarkedRule,
-    all_atoms,
     atoms_read,
     general_atom,
     printable_rules,
@@ -29,7 +28,7 @@ from tidelog.rules.maintenance_rules import (
     temporary_differences,
     with_superscript,
 )
-from tidelog.rules.syntax import Negation, Rule
+from tidelog.rules.syntax import Negation, Rule, all_atoms
 
 
 def given_state(rules: Iterable[Rule], views: Collection[str] = ()) -> list[Rule]:

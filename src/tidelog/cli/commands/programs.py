@@ -12,7 +12,10 @@ from tidelog.cli.output import print_json, print_rows, print_table, progress, vi
 from tidelog.model.addresses import output_path
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tidelog.adapters.nemo_runner import RunResult
+    from tidelog.rules.analysis.lint import Finding
     from tidelog.rules.analysis.strata import Stratum
     from tidelog.rules.syntax import RuleFile
 
@@ -88,35 +91,88 @@ def _run_print_json(result: RunResult) -> None:
 
 
 def configure_check(parser: ArgumentParser) -> None:
-    parser.add_argument("program", type=Path, metavar="FILE.rls")
+    what = "programs, which are checked together, or a knowledge base; - is standard input"
+    parser.add_argument("program", type=Path, nargs="+", metavar="FILE.rls", help=what)
+    add_parameters(parser)
 
 
 def run_check(options: Namespace) -> int:
-    """Check a program and print its rules by stratum. Reads no data."""
-    from tidelog.changes.inputs import read_program
-    from tidelog.rules.analysis.safety import check_arity, check_rules
+    """Check programs, print their rules by stratum, and list probable mistakes. Reads no data.
+
+    The exit code is 1 if there is a mistake or a probable mistake.
+    """
+    from tidelog.rules.analysis.lint import lint
+    from tidelog.rules.analysis.safety import check_arity, check_program, check_rules
     from tidelog.rules.analysis.strata import stratify
 
-    program = read_program(options.program)
+    program, known = _read_together(options)
+    check_program(program)
     check_arity(program.facts, check_rules(program.rules))
     strata = stratify(program.rules)
-    (_check_print_json if options.json else _check_print)(program, strata)
-    return 0
+    findings = [*lint(program, known), *_missing_files(program)]
+    (_check_print_json if options.json else _check_print)(program, strata, findings)
+    return 1 if findings else 0
 
 
-def _check_print(program: RuleFile, strata: list[Stratum]) -> None:
+def _read_together(options: Namespace) -> tuple[RuleFile, set[str]]:
+    """All programs as one, with the relations of the knowledge bases among them that have facts."""
+    import tidelog
+    from tidelog.adapters.nemo_runner import read_source
+    from tidelog.rules.syntax import RuleFile
+
+    together, known = RuleFile(), set()
+    for path in options.program:
+        if path.is_dir():
+            with tidelog.open(path, read_only=True) as kb:
+                together.rules += kb.rules
+                together.prefixes |= kb.prefixes
+                known |= {name for name, counts in kb.status().relations.items() if counts.facts}
+        else:
+            together.add(read_source(path, parameters(options)))
+    return together, known
+
+
+def _missing_files(program: RuleFile) -> Iterator[Finding]:
+    """A finding for each import whose file is not there."""
+    from dataclasses import replace
+
+    from tidelog import formats
+    from tidelog.rules.analysis.lint import Finding
+
+    for each in program.imports:
+        place = each.location
+        folder = Path(place.file).parent if place else Path()
+        path = formats.read_import(each, folder).path
+        if not path.exists():
+            message = f"@import {each.predicate}: there is no file {path}"
+            yield Finding("missing file", message, replace(place, text="") if place else None)
+
+
+def _check_print(program: RuleFile, strata: list[Stratum], findings: list[Finding]) -> None:
     from tidelog.rules.printer import format_rule
 
     for number, stratum in enumerate(strata, 1):
         print(f"stratum {number}{', recursive' if stratum.recursive else ''}")
         print("\n".join(f"  {format_rule(rule, program.prefixes)}" for rule in stratum.rules))
+    for finding in findings:
+        print(f"{finding.kind}: {finding}")
     counts = f"{len(program.rules)} rules in {len(strata)} strata, {len(program.facts)} facts"
-    print(f"{counts}: no problem found")
+    print(f"{counts}: {f'{len(findings)} probable mistakes' if findings else 'no problem found'}")
 
 
-def _check_print_json(program: RuleFile, strata: list[Stratum]) -> None:
+def _check_print_json(program: RuleFile, strata: list[Stratum], findings: list[Finding]) -> None:
     described = [{"recursive": s.recursive, "rules": [str(rule) for rule in s.rules]} for s in strata]
-    print_json({"facts": len(program.facts), "rules": len(program.rules), "strata": described})
+    found = [
+        {
+            "kind": f.kind,
+            "message": f.message,
+            "file": f.location.file if f.location else None,
+            "line": f.location.line if f.location else None,
+            "rule": str(f.rule) if f.rule else None,
+        }
+        for f in findings
+    ]
+    print_json({"facts": len(program.facts), "rules": len(program.rules), "strata": described, "findings": found})
 
 
 DATA_SETS = {

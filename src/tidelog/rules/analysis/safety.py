@@ -18,10 +18,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from tidelog.errors import RuleError
+from tidelog.errors import Location, RuleError
 from tidelog.model.terms import TRIPLE, Fact
 from tidelog.rules.parsing.terms import ORDER_COMPARISONS, SETTLING, call_problem
-from tidelog.rules.printer import format_atom, format_fact, format_literal, format_predicate, format_rule
+from tidelog.rules.printer import as_written, format_fact, format_predicate, literal_as_written
 from tidelog.rules.syntax import (
     Aggregate,
     Assignment,
@@ -31,7 +31,9 @@ from tidelog.rules.syntax import (
     Expression,
     Negation,
     Rule,
+    RuleFile,
     Variable,
+    all_atoms,
     expression_variables,
     literal_variables,
 )
@@ -62,10 +64,27 @@ def check_arity(facts: Iterable[Fact], arities: Mapping[str, int] | None = None)
     return found
 
 
+def check_program(program: RuleFile) -> None:
+    """Refuse a program whose facts have another number of arguments than other facts or rules; name both places."""
+    first: dict[str, tuple[int, Location | None]] = {}
+    for (predicate, arity), (fact, place) in program.first_facts.items():
+        known, there = first.setdefault(predicate, (arity, place))
+        if known != arity:
+            problem = _arity_problem(predicate, arity, {predicate: known}, f" ({there})")
+            raise RuleError(f"{problem}\n    fact: {format_fact(fact)}", replace(place, text=""))
+    for rule in program.rules:
+        for atom in all_atoms(rule):
+            known, there = first.get(atom.predicate, (len(atom.args), None))
+            if known != len(atom.args):
+                raise rule_error(
+                    rule, _arity_problem(atom.predicate, len(atom.args), {atom.predicate: known}, f" ({there})")
+                )
+
+
 def rule_error(rule: Rule, problem: str, *more: str) -> RuleError:
     """The error for a rule. It shows the whole rule and the lines in `more`."""
     location = replace(rule.location, text="") if rule.location else None
-    return RuleError("\n    ".join([problem, f"rule: {rule.written or format_rule(rule)}", *more]), location)
+    return RuleError("\n    ".join([problem, f"rule: {as_written(rule)}", *more]), location)
 
 
 def _check_shape(rule: Rule) -> None:
@@ -97,7 +116,7 @@ def _check_variables(rule: Rule) -> None:
         if isinstance(literal, Negation):
             _check_negation(rule, literal, bound)
         elif unbound := literal_variables(literal) - bound:
-            raise rule_error(rule, f"{_listed(unbound)} in `{format_literal(literal)}` {_not_bound(unbound)}")
+            raise rule_error(rule, f"{_listed(unbound)} in `{literal_as_written(literal, rule)}` {_not_bound(unbound)}")
     for head in rule.heads:
         inside = (v for a in head.args if isinstance(a, Aggregate) for v in a.args)
         if unbound := {*head.variables(), *inside} - bound:
@@ -118,7 +137,8 @@ def _check_negation(rule: Rule, negation: Negation, bound: set[Variable]) -> Non
     elsewhere = Counter(v for b in rule.body for v in literal_variables(b))
     if shared := {v for v in unbound if elsewhere[v] > 1}:
         raise rule_error(
-            rule, f"{_listed(shared)} in `{format_literal(negation)}`, used elsewhere too, {_not_bound(shared)}"
+            rule,
+            f"{_listed(shared)} in `{literal_as_written(negation, rule)}`, used elsewhere too, {_not_bound(shared)}",
         )
 
 
@@ -137,7 +157,7 @@ def _check_product(rule: Rule) -> None:
     for literal in rule.body:
         groups = _merged(groups, literal_variables(literal))
     parts = [next((a for a in rule.atoms if not g.isdisjoint(a.variables())), None) for g in groups]
-    unconnected = [format_atom(a) for a in parts if a is not None]
+    unconnected = [literal_as_written(a, rule) for a in parts if a is not None]
     if len(unconnected) > 1:
         raise rule_error(
             rule,
@@ -154,7 +174,7 @@ def _merged(groups: list[set[Variable]], variables: set[Variable]) -> list[set[V
 
 
 def _check_arities(rule: Rule, found: dict[str, int], where: dict[str, Rule]) -> None:
-    for atom in (*rule.heads, *rule.atoms, *(n.atom for n in rule.negations)):
+    for atom in all_atoms(rule):
         arity = found.setdefault(atom.predicate, len(atom.args))
         if arity != len(atom.args):
             first = where.get(atom.predicate)
@@ -183,12 +203,19 @@ def check_creation(rule: Rule, heads: Iterable[Atom], atoms: Iterable[Atom]) -> 
     for variable in (v for head in heads for v in head.variables() if v in sources):
         grown = sources[variable] & growing
         if grown and limited.isdisjoint({variable, *sources[variable]}):
+            is_invented = variable.name.startswith("_")
+            limited_by = f"{min(grown, key=str)}{'' if is_invented else f' or {variable}'}"
             raise rule_error(
                 rule,
-                f"{variable} is a new value in each round of this recursive rule, which may never end; limit "
-                f"{min(grown, key=str)} or {variable} with a comparison (< <= > >=), "
-                "or put #[bound(1000)] before the rule",
+                f"{_shown(variable, rule)} is a new value in each round of this recursive rule, which may never end; "
+                f"limit {limited_by} with a comparison (< <= > >=), or put #[bound(1000)] before the rule",
             )
+
+
+def _shown(variable: Variable, rule: Rule) -> str:
+    """A variable as the user wrote it: an invented one as its expression."""
+    assigned = {b.variable: b for b in rule.body if isinstance(b, Assignment)}
+    return f"`{literal_as_written(assigned[variable], rule)}`" if variable.name.startswith("_") else str(variable)
 
 
 def _created(rule: Rule) -> dict[Variable, set[Variable]]:

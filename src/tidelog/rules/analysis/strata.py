@@ -31,7 +31,7 @@ from tidelog.rules.analysis.dependencies import (
     strongly_connected,
 )
 from tidelog.rules.analysis.safety import check_creation, rule_error
-from tidelog.rules.printer import format_atom, format_rule
+from tidelog.rules.printer import as_written, literal_as_written
 from tidelog.rules.syntax import Atom, Rule
 
 
@@ -73,8 +73,10 @@ def _cycle_error(graph: DependencyGraph, number: int, atom: Atom, component_of: 
     rule = graph.rules[number]
     what = "an aggregate over" if atom in rule.atoms else "the negation of"
     cycle = _path(graph, graph.body_nodes[pattern(atom)], number, component_of)
-    lines = [f"then {format_rule(r)}{f' ({r.location})' if r.location else ''}" for r in cycle[:-1]]
-    problem = f"{what} `{format_atom(atom)}` depends on the result of its own rule; break this cycle of rules"
+    lines = [f"then {as_written(r)}{f' ({r.location})' if r.location else ''}" for r in cycle[:-1]]
+    problem = (
+        f"{what} `{literal_as_written(atom, rule)}` depends on the result of its own rule; break this cycle of rules"
+    )
     return rule_error(rule, problem, *lines, "then the first rule again")
 
 

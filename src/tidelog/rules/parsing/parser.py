@@ -25,6 +25,7 @@ from tidelog.rules.parsing.tokens import (
     PREFIXED,
     SKIP,
     STRING,
+    RuleText,
     RuleToken,
     Scope,
     SourceText,
@@ -87,7 +88,7 @@ def parse_query(
     text: str, prefixes: Mapping[str, str] | None = None
 ) -> tuple[tuple[Literal, ...], tuple[Variable, ...]]:
     """Parse a body such as `ancestor(ann, ?x), age(?x, ?n), ?n > 30`; return it and its named variables in order."""
-    source = SourceText(text, "<query>")
+    source = RuleText(text, "<query>")
     tokens = statement(source, 0)
     if tokens[-1].kind == ".":
         tokens += statement(source, tokens[-1].end)
@@ -96,10 +97,11 @@ def parse_query(
 
 class _ProgramReader:
     def __init__(self, text: str, file: str, scope: Scope, only: str) -> None:
-        self.source = SourceText(text, file)
+        self.source = RuleText(text, file)
         self.scope = scope
         self.only = only
         self.program = RuleFile()
+        self._first_facts = self.program.first_facts
         self._terms: dict[str, Term] = {}
         self._predicates: dict[str, str] = {}
 
@@ -122,9 +124,15 @@ class _ProgramReader:
             args = [known.get(a) or self._plain_term(a) for a in _ARGUMENTS.findall(match[2])]
             if not predicate or "" in args:
                 break
-            facts.append(Fact(predicate, tuple(args)))
+            facts.append(fact := Fact(predicate, tuple(args)))
+            if (predicate, len(args)) not in self._first_facts:
+                self._note_first(fact, match.start(1))
             position = match.end()
         return position
+
+    def _note_first(self, fact: Fact, start: int) -> None:
+        place = self.source.location(start)
+        self._first_facts.setdefault((fact.predicate, len(fact.args)), (fact, place))
 
     def _plain_predicate(self, text: str) -> str:
         """The predicate, or "" if the statement must be read from tokens."""
@@ -191,5 +199,6 @@ class _ProgramReader:
             raise self.source.error(f"expected {self.only} only, found a {found[:-1]}", first.start)
         if isinstance(clause, Fact):
             self.program.facts.append(clause)
+            self._note_first(clause, first.start)
         else:
             self.program.rules += clause

@@ -21,6 +21,7 @@ from typing import NamedTuple, TypeVar
 from tidelog.errors import Location, ParseError
 from tidelog.model import terms
 from tidelog.model.terms import ESCAPED_CHARACTERS, OWL, RDF, RDFS, XSD, Term
+from tidelog.rules.parsing.dialects import hint
 from tidelog.rules.syntax import Export
 
 T = TypeVar("T")
@@ -133,6 +134,13 @@ class SourceText:
 
     def error(self, message: str, offset: int) -> ParseError:
         return ParseError(message, self.location(offset))
+
+
+class RuleText(SourceText):
+    """A text in our rule language. Its errors have hints for readers who know another dialect."""
+
+    def error(self, message: str, offset: int) -> ParseError:
+        return super().error(hint(message, self.text, offset), offset)
 
 
 def next_token(source: SourceText, position: int, pattern: re.Pattern[str], unreadable: Mapping[str, str]) -> RuleToken:
