@@ -35,7 +35,7 @@ from tidelog.languages.n3_grammar import (
 from tidelog.model import terms
 from tidelog.model.terms import FALSE, RDF, TRIPLE, TRUE, Fact, Term
 from tidelog.rules.analysis.normalise import RawAtom, RawLiteral, fresh_variables, normalise, replace_in_atom
-from tidelog.rules.expressions import QUOTIENT, BuiltIn, evaluate
+from tidelog.rules.expressions import QUOTIENT, BuiltIn, evaluate, holds
 from tidelog.rules.parsing.terms import NEGATE
 from tidelog.rules.parsing.tokens import MAX_LITERALS, NAME, SourceText
 from tidelog.rules.syntax import (
@@ -51,7 +51,6 @@ from tidelog.rules.syntax import (
     Variable,
     expression_variables,
 )
-from tidelog.values.literals import truth
 
 N3Expressions = tuple[Expression, ...]
 
@@ -226,7 +225,7 @@ class _N3Reader:
             if not values.keys() >= set(expression_variables(literal.expression)):
                 raise self.source.error("a variable of this premise has no value", rule.start)
             found = evaluate(literal.expression, values)
-            if found is None or (isinstance(literal, Condition) and truth(found) is not True):
+            if found is None or (isinstance(literal, Condition) and not holds(literal.expression, values)):
                 return
             if isinstance(literal, Assignment):
                 values[literal.variable] = found
