@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tidelog.adapters.nemo_runner import RunResult
-    from tidelog.rules.analysis.lint import Finding
+    from tidelog.rules.analysis.lint import LintFinding
     from tidelog.rules.analysis.strata import Stratum
     from tidelog.rules.syntax import RuleFile
 
@@ -132,12 +132,12 @@ def _read_together(options: Namespace) -> tuple[RuleFile, set[str]]:
     return together, known
 
 
-def _missing_files(program: RuleFile) -> Iterator[Finding]:
+def _missing_files(program: RuleFile) -> Iterator[LintFinding]:
     """A finding for each import whose file is not there."""
     from dataclasses import replace
 
     from tidelog import formats
-    from tidelog.rules.analysis.lint import Finding
+    from tidelog.rules.analysis.lint import LintFinding
 
     for each in program.imports:
         place = each.location
@@ -145,10 +145,10 @@ def _missing_files(program: RuleFile) -> Iterator[Finding]:
         path = formats.read_import(each, folder).path
         if not path.exists():
             message = f"@import {each.predicate}: there is no file {path}"
-            yield Finding("missing file", message, replace(place, text="") if place else None)
+            yield LintFinding("missing file", message, replace(place, text="") if place else None)
 
 
-def _check_print(program: RuleFile, strata: list[Stratum], findings: list[Finding]) -> None:
+def _check_print(program: RuleFile, strata: list[Stratum], findings: list[LintFinding]) -> None:
     from tidelog.rules.printer import format_rule
 
     for number, stratum in enumerate(strata, 1):
@@ -160,7 +160,7 @@ def _check_print(program: RuleFile, strata: list[Stratum], findings: list[Findin
     print(f"{counts}: {f'{len(findings)} probable mistakes' if findings else 'no problem found'}")
 
 
-def _check_print_json(program: RuleFile, strata: list[Stratum], findings: list[Finding]) -> None:
+def _check_print_json(program: RuleFile, strata: list[Stratum], findings: list[LintFinding]) -> None:
     described = [{"recursive": s.recursive, "rules": [str(rule) for rule in s.rules]} for s in strata]
     found = [
         {

@@ -26,7 +26,7 @@ _SINGLE_LETTER = re.compile(r"[A-Z][0-9]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """A probable mistake. `kind` is the name of the lint, `rule` the rule it is about."""
 
     kind: str
@@ -40,7 +40,7 @@ class Finding:
         return f"{place}{self.message}{shown}"
 
 
-def lint(program: RuleFile, known: Collection[str] = ()) -> list[Finding]:
+def lint(program: RuleFile, known: Collection[str] = ()) -> list[LintFinding]:
     """The probable mistakes of a program. `known` are relations that have facts outside of it.
 
     >>> from tidelog.rules.parsing.parser import parse_program
@@ -61,15 +61,15 @@ def lint(program: RuleFile, known: Collection[str] = ()) -> list[Finding]:
     return sorted(found, key=lambda f: (f.location.file, f.location.line) if f.location else ("", 0))
 
 
-def _finding(kind: str, message: str, rule: Rule) -> Finding:
-    return Finding(kind, message, replace(rule.location, text="") if rule.location else None, rule)
+def _finding(kind: str, message: str, rule: Rule) -> LintFinding:
+    return LintFinding(kind, message, replace(rule.location, text="") if rule.location else None, rule)
 
 
 def _shown(predicate: str) -> str:
     return f"`{format_predicate(predicate)}`"
 
 
-def _unknown_relations(program: RuleFile, given: Collection[str]) -> Iterator[Finding]:
+def _unknown_relations(program: RuleFile, given: Collection[str]) -> Iterator[LintFinding]:
     """Relations without any source. A program of rules alone may get its facts elsewhere."""
     defined = {head.predicate for rule in program.rules for head in rule.heads} | set(given)
     seen: set[str] = set()
@@ -85,7 +85,7 @@ def _unknown_relations(program: RuleFile, given: Collection[str]) -> Iterator[Fi
                 )
 
 
-def likely_variables(program: RuleFile) -> Iterator[Finding]:
+def likely_variables(program: RuleFile) -> Iterator[LintFinding]:
     """Constants such as `X` in rules. A constant that occurs in a fact is meant."""
     if not any(_LIKE_A_VARIABLE.fullmatch(plain(a)) for r in program.rules for t in all_atoms(r) for a in _names(t)):
         return
@@ -103,7 +103,7 @@ def _names(atom: Atom) -> Iterator[Term]:
     return (a for a in atom.args if isinstance(a, str) and a[0] == "<" and ":" not in a)
 
 
-def _never_firing(program: RuleFile, given: Collection[str]) -> Iterator[Finding]:
+def _never_firing(program: RuleFile, given: Collection[str]) -> Iterator[LintFinding]:
     yield from (f for rule in program.rules for f in _contradictions(rule))
     heads = {head.predicate for rule in program.rules for head in rule.heads}
     if not given:  # facts may come from elsewhere
@@ -120,7 +120,7 @@ def _never_firing(program: RuleFile, given: Collection[str]) -> Iterator[Finding
             )
 
 
-def _contradictions(rule: Rule) -> Iterator[Finding]:
+def _contradictions(rule: Rule) -> Iterator[LintFinding]:
     for literal in rule.body:
         if isinstance(literal, Condition) and not any(expression_variables(literal.expression)):
             if not holds(literal.expression, {}):
@@ -131,7 +131,7 @@ def _contradictions(rule: Rule) -> Iterator[Finding]:
             yield _finding("never fires", f"this rule can never fire: it needs `{text}` and `~{text}`", rule)
 
 
-def _unused_relations(program: RuleFile) -> Iterator[Finding]:
+def _unused_relations(program: RuleFile) -> Iterator[LintFinding]:
     exported = {export.predicate for export in program.exports}
     if not exported:
         return
@@ -148,10 +148,10 @@ def _unused_relations(program: RuleFile) -> Iterator[Finding]:
         if predicate not in read:
             place = next((i.location for i in program.imports if i.predicate == predicate), places.get(predicate))
             message = f"no rule reads {_shown(predicate)} and nothing exports it"
-            yield Finding("unused relation", message, replace(place, text="") if place else None)
+            yield LintFinding("unused relation", message, replace(place, text="") if place else None)
 
 
-def _duplicates(program: RuleFile) -> Iterator[Finding]:
+def _duplicates(program: RuleFile) -> Iterator[LintFinding]:
     first: dict[str, Rule] = {}
     for rule in program.rules:
         other = first.setdefault(rule.key, rule)
@@ -160,7 +160,7 @@ def _duplicates(program: RuleFile) -> Iterator[Finding]:
             yield _finding("duplicate", f"this rule is the same as the rule{where}", rule)
 
 
-def _singletons(rule: Rule) -> Iterator[Finding]:
+def _singletons(rule: Rule) -> Iterator[LintFinding]:
     if rule.written:  # other parts of the same rule may use its variables
         return
     uses = Counter(v for literal in (*rule.heads, *rule.body) for v in variables_of(literal))
