@@ -210,3 +210,15 @@ def test_more_than_may_be_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
         kb.explain("t(0, 50)", all_proofs=1000)
     with pytest.raises(tidelog.LimitError, match="more than 10 facts"):
         kb.explain("t(0, 50)", most=10)
+
+
+def test_the_prefixes_of_loaded_files_and_well_known_ones_are_used(tmp_path: Path) -> None:
+    path = tmp_path / "pets.ttl"
+    path.write_text("@prefix pet: <http://example.org/pets#> . pet:rex a pet:Dog ; pet:name 'Rex' .")
+    kb = tidelog.open()
+    kb.load(path)
+    kb.apply(add_rules="[?x, rdf:type, pet:Animal] :- [?x, rdf:type, pet:Dog] .")
+    found = kb.explain("[pet:rex, rdf:type, pet:Animal]")
+    shown = (found.tree(), found.to_svg(), found.to_html(), found.to_dot(), found.to_json())
+    assert all("pet:rex" in text and "example.org/pets" not in text for text in shown)
+    assert "[pet:rex, rdf:type, pet:Cat] does not hold" in str(kb.why_not("[pet:rex, rdf:type, pet:Cat]"))
