@@ -31,7 +31,7 @@ def read(tidelog: Command, *arguments: object, code: int = 0) -> Any:
 
 FIELDS = [
     (["init", "new.kb"], "kb version rules ruleset strict equality"),
-    (["load", "a.kb", "a.rls"], "version added removed algorithm engine reason work seconds"),
+    (["load", "a.kb", "a.rls"], "version added removed algorithm engine reason work seconds notes"),
     (
         ["update", "a.kb", "--add", "p(4) ."],
         "version added removed algorithm engine reason work seconds dry_run",
