@@ -11,12 +11,15 @@ from tidelog.languages import parse_n3
 
 TURTLE = [case for case in CASES if case.format == "turtle"]
 _NOTATION3 = "no Turtle, but Notation3"
+_DEFAULT_PREFIX = "the default prefix needs no declaration in Notation3"
 _SLASHES = "urllib drops empty steps of a path when it resolves `..`"
 SKIPPED = {
     "turtle-syntax-bad-n3-extras-02": _NOTATION3,
     "turtle-syntax-bad-n3-extras-04": _NOTATION3,
     "turtle-syntax-bad-n3-extras-05": _NOTATION3,
     "turtle-syntax-bad-struct-02": _NOTATION3,
+    "turtle-syntax-bad-prefix-01": _DEFAULT_PREFIX,
+    "turtle-syntax-bad-prefix-02": _DEFAULT_PREFIX,
     "IRI-resolution-08": _SLASHES,
 }
 
