@@ -19,7 +19,6 @@ from types import ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 from tidelog import __version__
-from tidelog.errors import did_you_mean
 
 
 class Command(NamedTuple):
@@ -65,6 +64,8 @@ COMMANDS = (
     Command("run", "programs", "run a program: import, reason, write its exports"),
     Command("check", "programs", "check a program without running it, and show its strata"),
     Command("generate", "programs", "write benchmark data and its rules"),
+    Command("help", "helping", "explain a command or a topic"),
+    Command("completion", "helping", "print a script that completes commands in a shell"),
     Command("doctor", "machine", "check this machine and say what to do"),
     Command("bench", "machine", "compare with other reasoners (in a source checkout)"),
 )
@@ -112,17 +113,20 @@ class _ArgumentParser(ArgumentParser):
 
 def parse(words: Sequence[str]) -> Namespace:
     """The options of a command. Raises ArgumentsError if the words do not fit."""
-    name = next((word for word in words if not word.startswith("-")), None)
-    if name is not None and name not in _NAMES:
-        parser(()).error(f"there is no command {name}{did_you_mean(name, _NAMES)}")
+    name, names = next((word for word in words if not word.startswith("-")), ""), [c.name for c in COMMANDS]
+    if name and name not in names:
+        _refuse(parser(()), f"there is no command {name}", name, names)
     options, others = parser(words).parse_known_args(words)
     if others:
-        known = (option for action in options.parser._actions for option in action.option_strings)
-        options.parser.error(f"unrecognized arguments: {' '.join(others)}{did_you_mean(others[0], known)}")
+        known = [option for action in options.parser._actions for option in action.option_strings]
+        _refuse(options.parser, f"unrecognized arguments: {' '.join(others)}", others[0], known)
     return options
 
 
-_NAMES = [command.name for command in COMMANDS]
+def _refuse(parser: ArgumentParser, message: str, word: str, known: Sequence[str]) -> NoReturn:
+    from tidelog.errors import did_you_mean
+
+    parser.error(message + did_you_mean(word, known))
 
 
 def parser(words: Sequence[str]) -> ArgumentParser:
@@ -137,8 +141,18 @@ def parser(words: Sequence[str]) -> ArgumentParser:
     for command in COMMANDS:
         each = commands.add_parser(command.name, help=command.help, description=command.help)
         if command.name in words:
-            each.add_argument("--json", action="store_true", help="print JSON for machines")
-            each.add_argument("--traceback", action="store_true", help="after an error, print where it happened")
-            command.configure(each)
-            each.set_defaults(command=command, parser=each)
+            _configure(each, command)
     return whole
+
+
+def command_parser(command: Command) -> ArgumentParser:
+    """The parser of one command."""
+    return _configure(_ArgumentParser(prog=f"tidelog {command.name}", description=command.help), command)
+
+
+def _configure(parser: ArgumentParser, command: Command) -> ArgumentParser:
+    parser.add_argument("--json", action="store_true", help="print JSON for machines")
+    parser.add_argument("--traceback", action="store_true", help="after an error, print where it happened")
+    command.configure(parser)
+    parser.set_defaults(command=command, parser=parser)
+    return parser
