@@ -194,6 +194,8 @@ def _check_tables(out: Path, tables: Iterable[Path], *, alone: bool) -> None:
 def make_parent(out: Path) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise InputError(f"{out}: cannot be written: {out.parent} is a file") from None
     except OSError as error:
         raise InputError(f"{out}: cannot be written: {error.strerror or error}") from error
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 PROLOGUE = r"\s*(?:#.*\n\s*|(?:PREFIX\s+\S*|BASE)\s*<[^>]*>\s*)*"
-_FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)[\s{*:?<]|SELECT\((?=[^{]*\{)"  # no pattern has a brace
+_FORMS = r"(?:PREFIX|BASE|SELECT|ASK|CONSTRUCT|DESCRIBE)(?:[\s{*:?<]|$)|SELECT\((?=[^{]*\{)"  # no pattern has a brace
 _SPARQL = re.compile(rf"{PROLOGUE}(?:{_FORMS})", re.IGNORECASE)
 
 

@@ -145,7 +145,8 @@ class _Request:
             raise UsageError(f"LOAD <{iri}> is refused: it reads files only, and nothing from the network")
         path = Path(unquote(parts.path)).resolve()
         if not any(path.is_relative_to(allowed) for allowed in self._allowed):
-            raise UsageError(f"LOAD <{iri}> is refused: say which files and folders it may read, allow=[{path.name!r}]")
+            allowed = f"--allow {path.name}, allow=[{path.name!r}]"
+            raise UsageError(f"LOAD <{iri}> is refused; say which files and folders it may read ({allowed})")
         if not formats.is_rdf(formats.format_name(path, None)):
             raise UsageError(f"LOAD <{iri}> is refused: it takes RDF; other formats are read by kb.load")
         return path

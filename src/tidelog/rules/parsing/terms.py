@@ -9,9 +9,9 @@ follows (`STRLEN(?x) > 3`). So `year` and `sum` can be predicates.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from math import isfinite
 
+from tidelog.errors import did_you_mean
 from tidelog.model import terms
 from tidelog.model.terms import Term
 from tidelog.rules.expressions import FUNCTIONS
@@ -47,17 +47,12 @@ SETTLING = frozenset({"CANONICAL", "DATATYPE", "IRI"})
 def call_problem(function: str, count: int) -> str | None:
     """The problem with a call of `function` with `count` arguments, or None if it is right."""
     if function not in FUNCTIONS and function not in PRECEDENCE:
-        return f"unknown function `{function}`{_similar(function)}"
+        return f"unknown function `{function}`{did_you_mean(function, FUNCTIONS)}"
     least, most = (2, 2) if function in PRECEDENCE else FUNCTIONS[function]
     if count >= least and (most is None or count <= most):
         return None
     wanted = str(least) if most == least else f"at least {least}" if most is None else f"{least} to {most}"
     return f"`{function}` takes {wanted} argument{'' if wanted == '1' else 's'}, not {count}"
-
-
-def _similar(function: str) -> str:
-    close = get_close_matches(function, FUNCTIONS, n=1)
-    return f"; did you mean `{close[0]}`?" if close else ""
 
 
 _MAX_DIGITS = 1_000

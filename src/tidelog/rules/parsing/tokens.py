@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from tidelog.errors import Location, ParseError
+from tidelog.errors import Location, ParseError, did_you_mean
 from tidelog.model import terms
 from tidelog.model.terms import ESCAPED_CHARACTERS, OWL, RDF, RDFS, XSD, Term
 from tidelog.rules.parsing.dialects import hint
@@ -313,7 +313,9 @@ class TokenCursor:
         expansion = self.scope.expand(prefix)
         if expansion is None:
             known = f"known: {self.scope.known()}"
-            raise self.error(f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known})", token)
+            close = did_you_mean(prefix, (*WELL_KNOWN_PREFIXES, *self.scope.declared))
+            message = f"prefix `{prefix}:` is not declared; add `@prefix {prefix}: <…> .` ({known}){close}"
+            raise self.error(message, token)
         return expansion + local.replace("\\", "")
 
     def resolved(self, token: RuleToken) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 
+from tidelog.errors import did_you_mean
 from tidelog.model.terms import Term
 from tidelog.queries.sparql.syntax import algebra
 from tidelog.queries.sparql.syntax.algebra import Expression, Pattern
@@ -138,13 +139,14 @@ class ExpressionGrammar(TripleGrammar):
             self.expect(")")
             return algebra.FunctionCall("BOUND", (variable,))
         if name not in BUILT_INS:
-            self.fail("the name of a function")
+            close = did_you_mean(name, (*BUILT_INS, *AGGREGATES, "BOUND", "EXISTS"))
+            self.wrong(f"expected the name of a function, found {token.text!r}{close}")
         self.advance()
         least, most = BUILT_INS[name]
         args = self._arguments()
         if len(args) < least or (most is not None and len(args) > most):
             expected = str(least) if least == most else f"{least} to {most}"
-            self.wrong(f"{name} takes {expected} arguments, not {len(args)}", token)
+            self.wrong(f"{name} takes {expected} argument{'' if expected == '1' else 's'}, not {len(args)}", token)
         name = _SYNONYMS.get(name, name)
         return algebra.FunctionCall(name, (*args, Term(f"<{self.base}>")) if name == "IRI" and self.base else args)
 

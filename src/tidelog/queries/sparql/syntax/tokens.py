@@ -61,7 +61,8 @@ def tokenise(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise ParseError(f"{text[at : at + 10].split(maxsplit=1)[0]!r} cannot stand in SPARQL", location(text, at))
+            found = f"{text[at : at + 10].split(maxsplit=1)[0]!r} cannot stand in SPARQL"
+            raise ParseError("this string is not closed" if text[at] in "\"'" else found, location(text, at))
         assert match.lastindex is not None
         tokens.append(Token(_KINDS[match.lastindex - 1], match[0], at, match.end()))
         at = _after_space(text, match.end())

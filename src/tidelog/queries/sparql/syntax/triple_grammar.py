@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from tidelog.errors import did_you_mean
 from tidelog.model.terms import DECIMAL, DOUBLE, FALSE, INTEGER, RDF, RDF_TYPE, TRUE, Term, literal, unescape
 from tidelog.model.terms import iri as iri_term
 from tidelog.queries.sparql.syntax import tokens
@@ -64,8 +65,8 @@ class TripleGrammar(Cursor):
             self.fail("an IRI")
         prefix, _, local = self.token.text.partition(":")
         if prefix not in self.prefixes:
-            known = ", ".join(f"{p}:" for p in sorted(self.prefixes)) or "none"
-            self.wrong(f"unknown prefix {prefix}: (known: {known}); declare it with PREFIX {prefix}: <…>")
+            close = did_you_mean(prefix, self.prefixes)
+            self.wrong(f"unknown prefix {prefix}:; declare it with PREFIX {prefix}: <…>{close}")
         self.advance()
         return iri_term(self.prefixes[prefix] + _LOCAL_ESCAPE.sub(r"\1", local))
 
