@@ -27,9 +27,9 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 ZSH = """
 zmodload zsh/zpty
 zpty shell zsh -f -i
-zpty -w shell "PS1=; autoload -Uz compinit; compinit -u -D; source ./script; zstyle ':completion:*' list-prompt ''"
+zpty -w shell "PS1='prompt> '; autoload -Uz compinit; compinit -u -D; source ./script"
 zpty -w shell "bindkey '^I' complete-word; print -r -- rea''dy"
-zpty -r -m shell ignored '*ready*'
+zpty -r -m shell ignored '*ready*prompt> *'
 zpty -w -n shell $'{line}\\t\\x15print -r -- en''d\\n'
 zpty -r -m shell shown $'*end*'
 print -r -- $shown

@@ -68,16 +68,15 @@ def test_an_update_starts_no_spark_and_reads_standard_input(tidelog: Command) ->
 
 
 def test_a_killed_load_has_changed_nothing(tidelog: Command) -> None:
-    """The load reads a pipe that does not end, so it is under way when it is killed."""
+    """The load sleeps when it would commit, so it is under way when it is killed."""
     assert tidelog("init", "a.kb").code == 0
     assert tidelog("update", "a.kb", "--add", "p(a) .").code == 0
-    os.mkfifo("endless.csv")
-    with (
-        start("-m", "tidelog.cli", "load", "a.kb", "endless.csv") as process,
-        opened_by(process, "endless.csv") as pipe,
-    ):
-        pipe.write("b\n" * 100)
-        pipe.flush()
+    write("p.csv", "b\n" * 100)
+    sleeping = "Store.commit = lambda *args, **kwargs: (print('committing', flush=True), sleep(600))"
+    imports = "from time import sleep; from tidelog.cli import main; from tidelog.store.store import Store"
+    with start("-c", f"{imports}; {sleeping}; main(['load', 'a.kb', 'p.csv'])") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "committing\n"
         assert tidelog("update", "a.kb", "--add", "p(c) .").code == 1  # the load is the one writer
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=60)
