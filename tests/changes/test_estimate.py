@@ -68,7 +68,9 @@ def test_a_preview_is_the_change_to_come_whatever_is_predicted(seed: int) -> Non
             assert seen.predicted is not None
             assert seen.predicted.derivations >= 0
             done = kb.apply(*parts)
-            assert (version, done.version) == (seen.version - 1, seen.version)
+            has_effect = bool(done.added or done.removed or done.added_rules or done.removed_rules)
+            assert done.version == seen.version == kb.version
+            assert done.version - version in ((1,) if has_effect else (0, 1))  # E may change and I stay
             assert sorted(seen.added.texts()) == sorted(done.added.texts())
             assert sorted(seen.removed.texts()) == sorted(done.removed.texts())
             assert (seen.added_rules, seen.removed_rules) == (done.added_rules, done.removed_rules)

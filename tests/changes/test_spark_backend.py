@@ -207,7 +207,6 @@ CHOICES = [
     (("auto", 1, 10**9), "local"),
     (("auto", 10**10, 10**9), "spark"),
     (("auto", 1, 10**9, "spark://head:7077"), "spark"),
-    (("auto", 1, 10**9, None, True), "spark"),
 ]
 
 

@@ -104,7 +104,10 @@ def test_names_of_tables_in_memory() -> None:
         assert "triple" not in kb.columns
         pandas.testing.assert_frame_equal(kb.facts("a").to_pandas(), frame)
         change = kb.apply(add={"a": frame.rename(columns={"who": "name"})})
-        assert change.notes == ("a: its columns stay who, age; this data calls them name, age",)
+        assert change.notes == (
+            "a: its columns stay who, age; this data calls them name, age",
+            "a(ann, 42) is explicit already",
+        )
 
 
 @pytest.mark.parametrize(
