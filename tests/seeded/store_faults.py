@@ -79,8 +79,8 @@ STORE_FAULTS = (
         "SQLite's own errors",
         "a failure of the catalog is not translated",
         "store/catalog.py",
-        "except sqlite3.Error as error:\n            self.close()",
-        "except sqlite3.ProgrammingError as error:\n            self.close()",
+        "except sqlite3.Error as error:\n            raise _explanation",
+        "except sqlite3.ProgrammingError as error:\n            raise _explanation",
     ),
     Fault(
         "a lock for show",

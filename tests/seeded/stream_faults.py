@@ -84,10 +84,10 @@ STREAM_FAULTS = (
     ),
     Fault(
         "nested versions overtake",
-        "a change that a callback makes reaches other watches before the one it was made in",
+        "of several versions that wait for the watches, the newest is given first",
         "streams/watches.py",
-        "            if self._running:\n                return\n",
-        "",
+        "self._steps.popleft()",
+        "self._steps.pop()",
     ),
     Fault(
         "one error ends all",
