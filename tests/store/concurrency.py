@@ -42,14 +42,15 @@ def write(path: Path, commits: int, calls: int, say: Say) -> None:
 
 
 def _change(kb: KnowledgeBase, number: int) -> None:
-    """Mostly facts that come and go, with consequences; at times rules."""
+    """Mostly facts that come and go, with consequences; at times rules. A step is new, so there is always an effect."""
+    step = f"step({number}) ."
     edge = f"edge(n{number % 7}, n{number % 5}) . edge(n{number % 5}, m{number % 13}) ."
     if number % 6 == 0:
-        kb.apply(remove=edge)
+        kb.apply(add=step, remove=edge)
     elif number % 6 == 1 and any("source" in str(rule) for rule in kb.rules):
-        kb.apply(add=edge, remove_rules=OTHER_RULES)
+        kb.apply(add=step + edge, remove_rules=OTHER_RULES)
     else:
-        kb.apply(add=edge, add_rules=OTHER_RULES if number % 4 == 1 else RULES)
+        kb.apply(add=step + edge, add_rules=OTHER_RULES if number % 4 == 1 else RULES)
 
 
 def read(path: Path, say: Say) -> None:
