@@ -59,7 +59,7 @@ def check_history(seed: int, path: Path) -> tuple[int, int]:
     known = [Naive(state.rules, state.facts, state.model) for state in history.states]
     with tidelog.open(path) as kb:
         kb.apply(add=list(history.states[0].facts), add_rules=history.states[0].rules)
-        versions = {}  # the number of the state after each version; a change without effect makes none
+        versions: dict[int, int] = {}  # the number of the state after each version; a change without effect makes none
         for number, step in enumerate(history.steps, 1):
             made = kb.apply(list(step.add), list(step.remove), step.add_rules, step.remove_rules)
             versions.setdefault(made.version, number)
