@@ -145,22 +145,25 @@ class Catalog:
         return version, bytes.fromhex(hash_)
 
     def generation(self) -> int:
-        with self._explained() as connection:
-            rows = connection.execute("SELECT generation FROM manifests").fetchall()
-        if len(rows) != 1 or not isinstance(rows[0][0], int):
-            raise CorruptionError(f"{self._path} is damaged: it has {len(rows)} manifests, not one whole one{ADVICE}")
-        return rows[0][0]
+        return self._manifest_row()[0]
 
     def manifest(self) -> Manifest:
-        generation = self.generation()
-        with self._explained() as connection:
-            row = connection.execute("SELECT record, hash FROM manifests").fetchone()
-        if row is None or row[1] != _hash(b"manifest", _bytes(row[0])):
+        generation, record, hash_ = self._manifest_row()
+        if hash_ != _hash(b"manifest", _bytes(record)):
             raise CorruptionError(f"{self._path} is damaged: its list of files is wrong{ADVICE}")
-        manifest = manifest_from_json(row[0])
+        manifest = manifest_from_json(record)
         if manifest.generation != generation:
             raise CorruptionError(f"{self._path} is damaged: generation {generation} is wrong{ADVICE}")
         return manifest
+
+    def _manifest_row(self) -> tuple[int, Any, Any]:
+        """The generation, the record and its hash, read at once: a writer may replace the row at any moment."""
+        with self._explained() as connection:
+            rows = connection.execute("SELECT generation, record, hash FROM manifests").fetchall()
+        if len(rows) != 1 or not isinstance(rows[0][0], int):
+            raise CorruptionError(f"{self._path} is damaged: it has {len(rows)} manifests, not one whole one{ADVICE}")
+        generation, record, hash_ = rows[0]
+        return generation, record, hash_
 
     def commits(self, after: int, upto: int, previous: bytes | None) -> Iterator[CommitRow]:
         """Yield the commits of versions `after` + 1 to `upto`. `previous` is the hash of commit `after`, if known."""
