@@ -1,4 +1,4 @@
-"""Attempts on a budget: never much slower than the best algorithm, on any program.
+"""Attempts on a budget: at most about twice as slow as computing everything again, on any program.
 
 No number known beforehand tells which algorithm suits a change. But fact sets are immutable, so an attempt can be
 dropped at any moment, and leaves nothing to undo. So for the facts that a layer loses, the algorithms take turns:
@@ -6,7 +6,8 @@ dropped at any moment, and leaves nothing to undo. So for the facts that a layer
     try      B/F for b seconds,  DRed for b seconds,  b *= 4,  again ..      until one is finished
     give up  when all attempts together have taken M seconds: compute everything again
 
-M is the time that computing everything again takes: known from the last time, in proportion to the number of facts.
+M is the time that computing everything again takes: known from the last time, in proportion to the number of facts; a
+guess before that. A guess that is too low ends the attempts too early.
 
 The bound. Let c be the time of the faster of the two, and b the first budget. If c <= b, it is finished within 2b. Else
 the last budget is less than 4c, and all turns before it together took less than 2 (4c / 3 + c) + 4c, so
